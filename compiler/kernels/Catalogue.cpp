@@ -1,0 +1,96 @@
+// The table behind Catalogue.h. Each kernel has a sentence on what it computes;
+// its exact arithmetic is that of compiler/kernels/ref.
+#include "compiler/kernels/Catalogue.h"
+
+namespace llmc::kernels {
+namespace {
+using Names = std::string_view;
+
+// out[t][:] = scale * W[ids[t]][:], W dequantised to f32. [T][hidden]
+constexpr Names EmbedB[] = {"ids", "weight", "out"};
+constexpr Names EmbedI[] = {"vocab", "hidden", "wtype"};
+constexpr Names EmbedF[] = {"scale"};
+
+// out[t] = {cos[0..half), sin[0..half)} * scaling of positions[t] * freq[i] in
+// f32; or, when cos/sin tables are given, their rows at positions[t]
+// (cos_table and sin_table are [table_rows][half] f32). [T][2*half]
+constexpr Names RopeTableB[] = {"positions", "freq", "cos_table", "sin_table",
+                                "out"};
+constexpr Names RopeTableI[] = {"half", "table_rows"};
+constexpr Names RopeTableF[] = {"scaling"};
+
+// norm -> x * Wqkv + bias -> rope on q and k -> q_out f32 [T][heads*head_dim],
+// k and v rounded into the KV pool. Packed rows are ordered per KV group: its
+// q heads, k, v. Head order of q_out is the model's. rope may be null
+// (rotary_half 0). xq is scratch for the normed/quantised rows.
+constexpr Names QkvB[] = {"x",    "gain", "norm_bias", "weight", "bias",
+                          "rope", "kv",   "q_out",     "xq"};
+constexpr Names QkvI[] = {"k",           "heads",       "kv_heads", "head_dim",
+                          "v_head_dim",  "rotary_half", "interleaved",
+                          "wtype",       "xpolicy",     "norm",     "kvtype"};
+constexpr Names NormF[] = {"eps"};
+
+// out[t] = softmax(scale * q k^T, visible keys) v over the row's own sequence,
+// keys at positions (pos - window, pos] (window 0: all <= pos), with optional
+// softcap (0: none). [T][heads*v_head_dim]. partial: scratch.
+constexpr Names AttentionB[] = {"q", "kv", "out", "partial"};
+constexpr Names AttentionI[] = {"heads",  "kv_heads", "head_dim", "v_head_dim",
+                                "window", "kvtype"};
+constexpr Names AttentionF[] = {"scale", "softcap"};
+
+// norm -> x W^T + bias -> activation or GLU -> + residual -> out. With glu != 0
+// the n packed rows interleave 16 gate rows and 16 up rows, and out has n/2
+// features: out = act(gate) * up. activation and glu exclude each other.
+constexpr Names LinearB[] = {"x",    "gain",     "norm_bias", "weight",
+                             "bias", "residual", "out",       "xq"};
+constexpr Names LinearI[] = {"k",    "n",   "wtype",      "xpolicy",
+                             "norm", "glu", "activation", "rows"};
+
+// Row r: norm of x[logit_rows[r]] -> W^T + bias -> * multiplier -> softcap ->
+// logits[r]. x is [T][k].
+constexpr Names LogitsB[] = {"x",    "gain",       "norm_bias", "weight",
+                             "bias", "logit_rows", "out",       "xq"};
+constexpr Names LogitsI[] = {"k", "n", "wtype", "xpolicy", "norm"};
+constexpr Names LogitsF[] = {"eps", "multiplier", "softcap"};
+
+// Unfused forms, one row at a time.
+constexpr Names NormB[] = {"x", "gain", "norm_bias", "out"};
+constexpr Names NormI[] = {"n", "norm"};
+constexpr Names RopeB[] = {"x", "rope", "out"};
+constexpr Names RopeI[] = {"heads", "head_dim", "rotary_half", "interleaved"};
+constexpr Names KvWriteB[] = {"k", "v", "kv"};
+constexpr Names KvWriteI[] = {"kv_heads", "head_dim", "v_head_dim", "kvtype"};
+constexpr Names GluB[] = {"gate", "up", "out"};
+constexpr Names ActB[] = {"x", "out"};
+constexpr Names ActI[] = {"n", "activation"};
+constexpr Names AddB[] = {"a", "b", "out"};
+constexpr Names AddI[] = {"n"};
+constexpr Names ScaleB[] = {"x", "out"};
+constexpr Names ScaleF[] = {"factor"};
+
+constexpr KernelInfo Kernels[] = {
+    {"embed", EmbedB, EmbedI, EmbedF},
+    {"rope_table", RopeTableB, RopeTableI, RopeTableF},
+    {"qkv", QkvB, QkvI, NormF},
+    {"attention", AttentionB, AttentionI, AttentionF},
+    {"linear", LinearB, LinearI, NormF},
+    {"logits", LogitsB, LogitsI, LogitsF},
+    {"norm", NormB, NormI, NormF},
+    {"rope", RopeB, RopeI, {}},
+    {"kv_write", KvWriteB, KvWriteI, {}},
+    {"glu", GluB, ActI, {}},
+    {"activation", ActB, ActI, {}},
+    {"add", AddB, AddI, {}},
+    {"scale", ScaleB, AddI, ScaleF},
+};
+} // namespace
+
+std::span<const KernelInfo> catalogue() { return Kernels; }
+
+const KernelInfo *findKernel(std::string_view Name) {
+  for (const KernelInfo &K : Kernels)
+    if (K.Name == Name)
+      return &K;
+  return nullptr;
+}
+} // namespace llmc::kernels
