@@ -25,17 +25,17 @@ constexpr Names RopeTableF[] = {"scaling"};
 // (rotary_half 0). xq is scratch for the normed/quantised rows.
 constexpr Names QkvB[] = {"x",    "gain", "norm_bias", "weight", "bias",
                           "rope", "kv",   "q_out",     "xq"};
-constexpr Names QkvI[] = {"k",           "heads",       "kv_heads", "head_dim",
-                          "v_head_dim",  "rotary_half", "interleaved",
-                          "wtype",       "xpolicy",     "norm",     "kvtype"};
+constexpr Names QkvI[] = {
+    "k",           "heads", "kv_heads", "head_dim", "v_head_dim", "rotary_half",
+    "interleaved", "wtype", "xpolicy",  "norm",     "kvtype"};
 constexpr Names NormF[] = {"eps"};
 
 // out[t] = softmax(scale * q k^T, visible keys) v over the row's own sequence,
 // keys at positions (pos - window, pos] (window 0: all <= pos), with optional
 // softcap (0: none). [T][heads*v_head_dim]. partial: scratch.
 constexpr Names AttentionB[] = {"q", "kv", "out", "partial"};
-constexpr Names AttentionI[] = {"heads",  "kv_heads", "head_dim", "v_head_dim",
-                                "window", "kvtype"};
+constexpr Names AttentionI[] = {"heads",      "kv_heads", "head_dim",
+                                "v_head_dim", "window",   "kvtype"};
 constexpr Names AttentionF[] = {"scale", "softcap"};
 
 // norm -> x W^T + bias -> activation or GLU -> + residual -> out. With glu != 0

@@ -25,8 +25,14 @@ namespace llmc::kernels {
 enum WeightType : int64_t { WF32 = 0, WI8B32 = 1, WF16 = 2 };
 enum NormKind : int64_t { NormNone = 0, NormRms = 1, NormLayer = 2 };
 enum Activation : int64_t {
-  ActNone = 0, ActSilu = 1, ActGelu = 2, ActGeluTanh = 3, ActRelu = 4,
-  ActSigmoid = 5, ActTanh = 6, ActRelu2 = 7
+  ActNone = 0,
+  ActSilu = 1,
+  ActGelu = 2,
+  ActGeluTanh = 3,
+  ActRelu = 4,
+  ActSigmoid = 5,
+  ActTanh = 6,
+  ActRelu2 = 7
 };
 enum KvType : int64_t { KvF32 = 0, KvF16 = 1 };
 /// Activation numerics of a product: exact f32, or int8 blocks of 32 (one

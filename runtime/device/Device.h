@@ -30,24 +30,24 @@ struct ProgramView {
 
 /// One step on host memory. Sizes: T = Ids.size(), R = LogitRows.size().
 struct StepInput {
-  std::span<const int32_t> Ids;          ///< [T], each in [0, vocab)
-  std::span<const int32_t> Positions;    ///< [T]
-  std::span<const int32_t> RowSequence;  ///< [T], in [0, Sequences)
-  uint32_t PromptRows = 0;               ///< rows [0, PromptRows) are prompt
-  uint32_t Sequences = 0;                ///< S
+  std::span<const int32_t> Ids;         ///< [T], each in [0, vocab)
+  std::span<const int32_t> Positions;   ///< [T]
+  std::span<const int32_t> RowSequence; ///< [T], in [0, Sequences)
+  uint32_t PromptRows = 0;              ///< rows [0, PromptRows) are prompt
+  uint32_t Sequences = 0;               ///< S
   uint32_t PagesPerSequence = 0;
-  std::span<const uint32_t> PageTable;   ///< [S][PagesPerSequence]
-  std::span<const int32_t> LogitRows;    ///< [R], ascending rows of T
-  std::span<float> Logits;               ///< [R][vocab], out, host memory
+  std::span<const uint32_t> PageTable; ///< [S][PagesPerSequence]
+  std::span<const int32_t> LogitRows;  ///< [R], ascending rows of T
+  std::span<float> Logits;             ///< [R][vocab], out, host memory
 };
 
 /// How much an Executable holds and takes; fixed at load.
 struct ExecutableInfo {
-  uint32_t MaxTokens = 0;   ///< largest T of one step
+  uint32_t MaxTokens = 0; ///< largest T of one step
   uint32_t MaxSequences = 0;
-  uint32_t PageTokens = 0;  ///< tokens per KV page
-  uint32_t Pages = 0;       ///< pages in the pool
-  uint64_t PageBytes = 0;   ///< bytes of one page, all layers
+  uint32_t PageTokens = 0; ///< tokens per KV page
+  uint32_t Pages = 0;      ///< pages in the pool
+  uint64_t PageBytes = 0;  ///< bytes of one page, all layers
   uint64_t ArenaBytes = 0;
   uint32_t Vocab = 0;
 };
@@ -66,8 +66,8 @@ public:
 };
 
 struct DeviceLoadOptions {
-  uint32_t Threads = 0;     ///< CPU: 0 = as many as the machine grants
-  uint32_t Pages = 0;       ///< KV pages; 0 = the plan's number
+  uint32_t Threads = 0; ///< CPU: 0 = as many as the machine grants
+  uint32_t Pages = 0;   ///< KV pages; 0 = the plan's number
 };
 
 /// A machine that executes programs. Created by openDevice, owned by the

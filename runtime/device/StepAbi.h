@@ -55,7 +55,7 @@ typedef struct LlmcStepArgs {
 /* Barrier of one CPU step. The fast path (count, spin on generation) is
  * inlined into the compiled code; the slow path is the runtime's callback. */
 typedef struct LlmcBarrier {
-  uint32_t arrived;    /* own cache line */
+  uint32_t arrived; /* own cache line */
   uint32_t pad0[15];
   uint32_t generation; /* own cache line; futex word */
   uint32_t pad1[15];
@@ -69,7 +69,7 @@ typedef struct LlmcBarrier {
 typedef struct LlmcCtx {
   const LlmcStepArgs *args;
   const LlmcCounts *counts;
-  uint32_t thread;  /* 0 … threads-1 */
+  uint32_t thread; /* 0 … threads-1 */
   uint32_t threads;
 } LlmcCtx;
 
