@@ -38,9 +38,10 @@ inline constexpr uint32_t SectionKindCount = 14;
 /// Lower-case name as printed in messages and tables ("cpu image").
 constexpr std::string_view nameOf(SectionKind K) {
   constexpr std::string_view Names[SectionKindCount] = {
-      "none",          "manifest", "program", "cpu image",
-      "cubin",         "ptx",      "tokenizer", "chat template",
-      "generation defaults", "quality", "provenance", "self-test",
+      "none",          "manifest",      "program",
+      "cpu image",     "cubin",         "ptx",
+      "tokenizer",     "chat template", "generation defaults",
+      "quality",       "provenance",    "self-test",
       "weight hashes", "weights"};
   return static_cast<uint32_t>(K) < SectionKindCount
              ? Names[static_cast<uint32_t>(K)]
@@ -57,13 +58,13 @@ struct FileHeader {
   char Magic[4];
   uint16_t Major;
   uint16_t Minor;
-  uint16_t RuntimeMajor;  ///< oldest runtime that can read the file
+  uint16_t RuntimeMajor; ///< oldest runtime that can read the file
   uint16_t RuntimeMinor;
   uint32_t SectionCount;
   uint64_t FileBytes;
-  uint64_t Reserved[2];   ///< zero
-  uint8_t Identity[32];   ///< SHA-256 of the section table
-  uint64_t Hash;          ///< xxh3 of the bytes before this field
+  uint64_t Reserved[2]; ///< zero
+  uint8_t Identity[32]; ///< SHA-256 of the section table
+  uint64_t Hash;        ///< xxh3 of the bytes before this field
 };
 static_assert(sizeof(FileHeader) == 80);
 

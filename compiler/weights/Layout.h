@@ -1,0 +1,47 @@
+// The packed layouts: their ids and sizes (docs/design/0001-contracts.md,
+// "Packed layouts"). Shared by the memory planner and the packer, so that the
+// plan's offsets are exactly what the packer writes. No MLIR here.
+#ifndef LLMC_COMPILER_WEIGHTS_LAYOUT_H
+#define LLMC_COMPILER_WEIGHTS_LAYOUT_H
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace llmc {
+
+enum class Layout : uint8_t {
+  P16F32,   ///< "p16.f32": panels [N/16][K][16] f32
+  P16W8B32, ///< "p16.w8b32": [N/16][K/64] records of 1088 bytes
+  NF16,     ///< "n.f16": [N][K] f16
+  NW8B32,   ///< "n.w8b32": [N][K] s8, then [N][K/32] f16 scales
+  VecF32    ///< "vec.f32": rows x cols f32 as they are
+};
+
+/// Rows of a panel of the p16 layouts.
+inline constexpr uint64_t PanelRows = 16;
+/// Columns of a quantisation block (one scale) of the int8 layouts.
+inline constexpr uint64_t BlockCols = 32;
+/// A p16.w8b32 record: 64 columns of 16 rows as bytes, then 2 x 16 f16 scales.
+inline constexpr uint64_t RecordCols = 64;
+inline constexpr uint64_t RecordBytes = 1088;
+/// The scales of n.w8b32 start at a multiple of this.
+inline constexpr uint64_t ScaleAlign = 256;
+
+/// The layout of that id, or nothing.
+std::optional<Layout> layoutOf(std::string_view Id);
+/// "p16.f32", …
+std::string_view nameOf(Layout L);
+
+/// Bytes of a packed tensor of Rows x Cols. A vector has Cols = 1. UINT64_MAX
+/// when the size does not fit 64 bits.
+uint64_t packedBytes(Layout L, uint64_t Rows, uint64_t Cols);
+/// The same by id; nothing when the id is unknown.
+std::optional<uint64_t> packedBytes(std::string_view Id, uint64_t Rows,
+                                    uint64_t Cols);
+/// Offset of the scales inside an n.w8b32 tensor.
+uint64_t scaleOffsetNW8B32(uint64_t Rows, uint64_t Cols);
+
+} // namespace llmc
+
+#endif // LLMC_COMPILER_WEIGHTS_LAYOUT_H
