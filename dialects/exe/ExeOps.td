@@ -26,6 +26,9 @@ def Exe_Dialect : Dialect {
 }
 class Exe_Op<string mnem, list<Trait> traits = []> : Op<Exe_Dialect, mnem, traits>;
 
+// An i64 whose accessor is signed, so that a negative number can be refused.
+def Exe_Int : TypedSignlessIntegerAttrBase<I64, "int64_t", "64-bit integer">;
+
 // What a phase gives to one buffer of its kernel.
 //   arg    sym = LLMC_ARG name in lower case: ids, positions, logit_rows, logits
 //   slot   sym = an exe.slot
@@ -73,10 +76,10 @@ def Exe_ProgramOp : Exe_Op<"program", [Symbol, SymbolTable, NoTerminator, Single
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$target,
                        DenseI64ArrayAttr:$buckets,
-                       I64Attr:$page_tokens, I64Attr:$max_context, I64Attr:$max_sequences,
+                       Exe_Int:$page_tokens, Exe_Int:$max_context, Exe_Int:$max_sequences,
                        DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$arena_bytes, // per bucket, by plan-arena
-                       DefaultValuedAttr<I64Attr, "0">:$weight_bytes,
-                       DefaultValuedAttr<I64Attr, "0">:$kv_pages);
+                       DefaultValuedAttr<Exe_Int, "0">:$weight_bytes,
+                       DefaultValuedAttr<Exe_Int, "0">:$kv_pages);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$sym_name attr-dict-with-keyword $body";
   let hasVerifier = 1;
@@ -98,7 +101,7 @@ def Exe_SlotOp : Exe_Op<"slot", [Symbol]> {
     exe.slot @x {per_token = 256, offsets = array<i64: 0, 0>}
     ```
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$per_token, DefaultValuedAttr<I64Attr, "0">:$fixed,
+  let arguments = (ins SymbolNameAttr:$sym_name, Exe_Int:$per_token, DefaultValuedAttr<Exe_Int, "0">:$fixed,
                        DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$offsets); // per bucket, by plan-arena
   let assemblyFormat = "$sym_name attr-dict";
   let hasVerifier = 1;
@@ -117,9 +120,9 @@ def Exe_PackedWeightOp : Exe_Op<"packed_weight", [Symbol]> {
                   length = 16384, begin = 0, count = 64, transposed = true>]}
     ```
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$rows, I64Attr:$cols, StrAttr:$layout,
+  let arguments = (ins SymbolNameAttr:$sym_name, Exe_Int:$rows, Exe_Int:$cols, StrAttr:$layout,
                        TypedArrayAttrBase<Exe_SourceAttr, "weight program">:$program,
-                       DefaultValuedAttr<I64Attr, "-1">:$offset, DefaultValuedAttr<I64Attr, "-1">:$bytes);
+                       DefaultValuedAttr<Exe_Int, "-1">:$offset, DefaultValuedAttr<Exe_Int, "-1">:$bytes);
   let assemblyFormat = "$sym_name attr-dict";
   let hasVerifier = 1;
 }
@@ -133,8 +136,8 @@ def Exe_StateOp : Exe_Op<"state", [Symbol]> {
     exe.state @kv {layers = 30, kv_heads = 3, head_dim = 64, v_head_dim = 64, dtype = f16}
     ```
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$layers, I64Attr:$kv_heads, I64Attr:$head_dim,
-                       I64Attr:$v_head_dim, TypeAttr:$dtype, DefaultValuedAttr<I64Attr, "0">:$page_bytes);
+  let arguments = (ins SymbolNameAttr:$sym_name, Exe_Int:$layers, Exe_Int:$kv_heads, Exe_Int:$head_dim,
+                       Exe_Int:$v_head_dim, TypeAttr:$dtype, DefaultValuedAttr<Exe_Int, "0">:$page_bytes);
   let assemblyFormat = "$sym_name attr-dict";
   let hasVerifier = 1;
 }
@@ -143,6 +146,13 @@ def Exe_StepOp : Exe_Op<"step", [NoTerminator, SingleBlock, HasParent<"ProgramOp
   let summary = "the phases of one step, in order";
   let description = [{
     C1: holds exe.phase and exe.layers only.
+
+    ```mlir
+    exe.step {
+      exe.phase "embed" [...] {...}
+      exe.layers attributes {...} { ... }
+    }
+    ```
   }];
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "attr-dict-with-keyword $body";
@@ -166,7 +176,7 @@ def Exe_LayersOp : Exe_Op<"layers", [NoTerminator, SingleBlock, HasParent<"StepO
     }
     ```
   }];
-  let arguments = (ins I64Attr:$first, I64Attr:$count, DictionaryAttr:$weights,
+  let arguments = (ins Exe_Int:$first, Exe_Int:$count, DictionaryAttr:$weights,
                        OptionalAttr<StrArrayAttr>:$names);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "attr-dict-with-keyword $body";
@@ -189,7 +199,7 @@ def Exe_PhaseOp : Exe_Op<"phase", [DeclareOpInterfaceMethods<SymbolUserOpInterfa
     ```
   }];
   let arguments = (ins StrAttr:$kernel, TypedArrayAttrBase<Exe_BufferAttr, "buffers">:$buffers,
-                       DictionaryAttr:$consts, DefaultValuedAttr<I64Attr, "0">:$layer,
+                       DictionaryAttr:$consts, DefaultValuedAttr<Exe_Int, "0">:$layer,
                        OptionalAttr<StrArrayAttr>:$source_nodes);
   let assemblyFormat = "$kernel $buffers $consts attr-dict";
   let hasVerifier = 1;

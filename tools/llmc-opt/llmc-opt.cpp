@@ -1,0 +1,20 @@
+// llmc-opt: runs passes on .mlir files, one by one or as a pipeline. Knows all
+// dialects and passes of llmc and those upstream dialects that they use.
+#include "dialects/exe/ExeDialect.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/DialectRegistry.h"
+#include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "mlir/Transforms/Passes.h"
+
+int main(int Argc, char **Argv) {
+  mlir::DialectRegistry Registry;
+  Registry.insert<mlir::func::FuncDialect, llmc::exe::ExeDialect>();
+
+  mlir::registerCanonicalizerPass();
+  mlir::registerCSEPass();
+  mlir::registerSymbolDCEPass();
+
+  return mlir::asMainReturnCode(mlir::MlirOptMain(
+      Argc, Argv, "llmc-opt: passes of llmc on .mlir files\n", Registry));
+}
