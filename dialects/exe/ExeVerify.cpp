@@ -16,8 +16,7 @@ LogicalResult ProgramOp::verify() {
   }
   if (getBuckets().empty())
     return emitOpError("C1: needs a bucket");
-  if (!getArenaBytes().empty() &&
-      getArenaBytes().size() != getBuckets().size())
+  if (!getArenaBytes().empty() && getArenaBytes().size() != getBuckets().size())
     return emitOpError("C2: expected ")
            << getBuckets().size() << " arena sizes, found "
            << getArenaBytes().size();
@@ -88,9 +87,8 @@ LogicalResult LayersOp::verify() {
   for (NamedAttribute Entry : getWeights()) {
     ArrayAttr Symbols = dyn_cast<ArrayAttr>(Entry.getValue());
     if (!Symbols || static_cast<int64_t>(Symbols.size()) != getCount())
-      return emitOpError("C2: role '")
-             << Entry.getName().strref() << "' needs " << getCount()
-             << " symbols";
+      return emitOpError("C2: role '") << Entry.getName().strref() << "' needs "
+                                       << getCount() << " symbols";
     for (Attribute A : Symbols) {
       FlatSymbolRefAttr Ref = dyn_cast<FlatSymbolRefAttr>(A);
       if (!Ref || !Program ||
