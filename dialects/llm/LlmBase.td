@@ -17,6 +17,11 @@ def Llm_Dialect : Dialect {
     whose bytes stay in the model's files; caches are symbols too. The only
     dynamic dims are T (token rows) and R (rows that get logits), always first.
     Independent of ONNX and of any target.
+
+    Until `raise-model` the same ops stand on the padded tensors of the graph
+    (`[batch, seq, features]`): verifiers look at the trailing dim only, which
+    is the feature count in both forms. The ops of `LlmPaddedOps.td` exist only
+    in that interval.
   }];
   let useDefaultAttributePrinterParser = 1;
 }
@@ -25,10 +30,16 @@ class Llm_Attr<string name, string mnem> : AttrDef<Llm_Dialect, name> {
   let mnemonic = mnem;
 }
 
-// Row range of a source tensor. `begin`/`count` are rows of the source seen as
-// [rows, cols] (after `transposed`); a vector has cols = 1.
 def Llm_PieceAttr : Llm_Attr<"Piece", "piece"> {
   let summary = "rows of a source tensor, a part of a weight";
+  let description = [{
+    `begin` and `count` are rows of the source seen as `[rows, cols]`, after
+    `transposed`; a vector is seen as `[rows, 1]`. Example:
+
+    ```mlir
+    #llm.piece<source = @w, begin = 0, count = 64, transposed = true>
+    ```
+  }];
   let parameters = (ins "::mlir::FlatSymbolRefAttr":$source, "int64_t":$begin,
                         "int64_t":$count, DefaultValuedParameter<"bool", "false">:$transposed);
   let assemblyFormat = "`<` struct(params) `>`";
@@ -45,4 +56,11 @@ def Llm_ActivationKind : I64EnumAttr<"ActivationKind", "elementwise activation",
      I64EnumAttrCase<"tanh", 6>, I64EnumAttrCase<"relu2", 7>]> {
   let cppNamespace = "::llmc::llm";
 }
+
+class Llm_Op<string mnem, list<Trait> traits = []> : Op<Llm_Dialect, mnem, traits>;
+def Llm_Rows : RankedTensorOf<[F32]>;
+def Llm_Ints : RankedTensorOf<[AnyInteger]>;
+// Checked with the enclosing symbol table in hand (verifySymbolUses).
+def Llm_SymbolUser : DeclareOpInterfaceMethods<SymbolUserOpInterface>;
+def Llm_State : Resource<"::llmc::llm::StateResource">;
 #endif

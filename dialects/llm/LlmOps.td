@@ -4,16 +4,23 @@
 #define LLMC_LLM_OPS
 include "dialects/llm/LlmBase.td"
 
-class Llm_Op<string mnem, list<Trait> traits = []> : Op<Llm_Dialect, mnem, traits>;
-def Llm_Rows : RankedTensorOf<[F32]>;
-def Llm_State : Resource<"::llmc::llm::StateResource">;
-
 // --- symbols -----------------------------------------------------------------
 
 def Llm_SourceOp : Llm_Op<"source", [Symbol]> {
   let summary = "a tensor in a file of the model, or a small inline constant";
-  // C1: length == elements * bits / 8 (files). C2: exactly one of file position
-  // and data.
+  let description = [{
+    `file` is an index into the module's list of files, `offset` and `length`
+    are bytes.
+
+    - C1: a file source has `length` = elements * bits / 8.
+    - C2: exactly one of the file position (`file`, `offset`, `length`) and
+      `data` is given; `data` has the source's type.
+    - C3: the type has a static shape of rank 1 or 2.
+
+    ```mlir
+    llm.source @w : tensor<64x32xf32> {file = 1, offset = 0, length = 8192}
+    ```
+  }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<AnyRankedTensor>:$type,
                        OptionalAttr<I64Attr>:$file, OptionalAttr<I64Attr>:$offset,
                        OptionalAttr<I64Attr>:$length, OptionalAttr<ElementsAttr>:$data);
@@ -21,19 +28,37 @@ def Llm_SourceOp : Llm_Op<"source", [Symbol]> {
   let hasVerifier = 1;
 }
 
-def Llm_WeightOp : Llm_Op<"weight", [Symbol]> {
+def Llm_WeightOp : Llm_Op<"weight", [Symbol, Llm_SymbolUser]> {
   let summary = "a logical weight: rows taken from sources, in order";
-  // C1: every piece names an llm.source. C2: the pieces' counts add up to the
-  // rows. C3: a piece lies inside its source and has the weight's columns.
+  let description = [{
+    A matrix is `[out, in]`; a vector `[n]` is seen as n rows of one column.
+
+    - C1: every piece names an `llm.source`.
+    - C2: the pieces' counts add up to the weight's rows.
+    - C3: a piece lies inside its source and has the weight's columns.
+
+    ```mlir
+    llm.weight @q : tensor<64x32xf32> [#llm.piece<source = @w, begin = 0, count = 64>]
+    ```
+  }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<AnyRankedTensor>:$type,
                        TypedArrayAttrBase<Llm_PieceAttr, "pieces">:$pieces);
   let assemblyFormat = "$sym_name `:` $type $pieces attr-dict";
-  let hasVerifier = 1;
 }
 
 def Llm_StateOp : Llm_Op<"state", [Symbol]> {
   let summary = "what a sequence keeps between steps, one layer of it";
-  // kind: "paged_kv" (ring_kv, record: later). index: number among the states of its kind.
+  let description = [{
+    `index` is the number among the states of its kind.
+
+    - C1: `kind` is `paged_kv`.
+    - C2: `kv_heads`, `head_dim` and `v_head_dim` are positive, `index` is not
+      negative.
+
+    ```mlir
+    llm.state @l0.kv {kind = "paged_kv", index = 0 : i64, kv_heads = 3 : i64, head_dim = 64 : i64, v_head_dim = 64 : i64}
+    ```
+  }];
   let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$kind, I64Attr:$index,
                        I64Attr:$kv_heads, I64Attr:$head_dim, I64Attr:$v_head_dim);
   let assemblyFormat = "$sym_name attr-dict";
@@ -42,40 +67,83 @@ def Llm_StateOp : Llm_Op<"state", [Symbol]> {
 
 // --- rows --------------------------------------------------------------------
 
-def Llm_EmbedOp : Llm_Op<"embed", [Pure]> {
-  let summary = "rows of a table by token id";
-  let arguments = (ins AnyTensor:$ids, FlatSymbolRefAttr:$weight,
+def Llm_EmbedOp : Llm_Op<"embed", [Pure, Llm_SymbolUser]> {
+  let summary = "rows of a table by token id, times `scale`";
+  let description = [{
+    - C1: `weight` names an `llm.weight` of rank 2 whose columns are the
+      result's features.
+
+    ```mlir
+    %x = llm.embed %ids, @emb : (tensor<?xi32>) -> tensor<?x576xf32>
+    ```
+  }];
+  let arguments = (ins Llm_Ints:$ids, FlatSymbolRefAttr:$weight,
                        DefaultValuedAttr<F32Attr, "1.0f">:$scale);
   let results = (outs Llm_Rows:$result);
   let assemblyFormat = "$ids `,` $weight attr-dict `:` functional-type(operands, results)";
-  let hasVerifier = 1;
 }
 
-def Llm_RopeTableOp : Llm_Op<"rope_table", [Pure]> {
+def Llm_RopeTableOp : Llm_Op<"rope_table", [Pure, Llm_SymbolUser]> {
   let summary = "cos and sin of each row's position: [T, 2*half], cos first";
-  // Either freq (a weight [half]: the file's own inv_freq) or cos and sin
-  // (weights [positions, half]).
-  let arguments = (ins AnyTensor:$positions, OptionalAttr<FlatSymbolRefAttr>:$freq,
+  let description = [{
+    Row t holds `cos(p * freq[i]) * scaling` for i < half, then the sines, with
+    p = positions[t] and the product in f32; or rows p of given tables.
+
+    - C1: either `freq` (an `llm.weight` `[half]`: the file's own inv_freq) or
+      both `cos` and `sin` (`llm.weight`s `[positions, half]` of one shape).
+    - C2: the result has 2 * half features.
+
+    ```mlir
+    %r = llm.rope_table %pos {freq = @inv_freq} : (tensor<?xi32>) -> tensor<?x64xf32>
+    ```
+  }];
+  let arguments = (ins Llm_Ints:$positions, OptionalAttr<FlatSymbolRefAttr>:$freq,
                        OptionalAttr<FlatSymbolRefAttr>:$cos, OptionalAttr<FlatSymbolRefAttr>:$sin,
                        DefaultValuedAttr<F32Attr, "1.0f">:$scaling);
   let results = (outs Llm_Rows:$result);
   let assemblyFormat = "$positions attr-dict `:` functional-type(operands, results)";
-  let hasVerifier = 1;
 }
 
-def Llm_NormOp : Llm_Op<"norm", [Pure]> {
-  let summary = "RMS or layer norm over the last dim";
+def Llm_NormOp : Llm_Op<"norm", [Pure, Llm_SymbolUser]> {
+  let summary = "RMS or layer norm over the last dim, or over each head of it";
+  let description = [{
+    rms: `x / sqrt(mean(x^2) + eps) * gain`; layer: `(x - mean) / sqrt(var +
+    eps) * gain + bias`. With `heads` > 1 each of that many equal slices of the
+    row is normed by itself, all with the same gain (query/key norms).
+
+    - C1: `kind` is not `none`.
+    - C2: `heads` divides the features; `gain` and `bias` name `llm.weight`s
+      `[features / heads]`.
+    - C3: the result has the type of `x`; `eps` is not negative.
+
+    ```mlir
+    %n = llm.norm %x {kind = #llm<NormKind rms>, gain = @g, eps = 1.0e-5 : f32} : (tensor<?x576xf32>) -> tensor<?x576xf32>
+    ```
+  }];
   let arguments = (ins Llm_Rows:$x, OptionalAttr<FlatSymbolRefAttr>:$gain,
-                       OptionalAttr<FlatSymbolRefAttr>:$bias, Llm_NormKind:$kind, F32Attr:$eps);
+                       OptionalAttr<FlatSymbolRefAttr>:$bias, Llm_NormKind:$kind, F32Attr:$eps,
+                       DefaultValuedAttr<I64Attr, "1">:$heads);
   let results = (outs Llm_Rows:$result);
   let assemblyFormat = "$x attr-dict `:` functional-type(operands, results)";
-  let hasVerifier = 1;
 }
 
-def Llm_LinearOp : Llm_Op<"linear", [Pure]> {
+def Llm_LinearOp : Llm_Op<"linear", [Pure, Llm_SymbolUser]> {
   let summary = "norm(x) W^T + bias, then activation or GLU, then + residual";
-  // weight is [N, K]. With glu, rows interleave 16 gate and 16 up rows and the
-  // result has N/2 features.
+  let description = [{
+    With `glu`, rows interleave 16 gate and 16 up rows and the result is
+    `act(gate) * up`.
+
+    - C1: `weight` names an `llm.weight` `[N, K]`, K the features of `x`; the
+      result has N features, with `glu` N/2, N a multiple of 32.
+    - C2: `bias` names an `llm.weight` `[N]`.
+    - C3: `gain` and `norm_bias` name `llm.weight`s `[K]` and need a `norm`.
+    - C4: at most one of `activation` and `glu`.
+    - C5: `residual` has the type of the result.
+
+    ```mlir
+    %y = llm.linear %x residual %r, @w : (tensor<?x576xf32>, tensor<?x64xf32>) -> tensor<?x64xf32>
+    ```
+  }];
   let arguments = (ins Llm_Rows:$x, Optional<Llm_Rows>:$residual, FlatSymbolRefAttr:$weight,
                        OptionalAttr<FlatSymbolRefAttr>:$bias,
                        DefaultValuedAttr<Llm_NormKind, "NormKind::none">:$norm,
@@ -85,11 +153,23 @@ def Llm_LinearOp : Llm_Op<"linear", [Pure]> {
                        DefaultValuedAttr<Llm_ActivationKind, "ActivationKind::none">:$glu);
   let results = (outs Llm_Rows:$result);
   let assemblyFormat = "$x (`residual` $residual^)? `,` $weight attr-dict `:` functional-type(operands, results)";
-  let hasVerifier = 1;
 }
 
 def Llm_RopeOp : Llm_Op<"rope", [Pure]> {
   let summary = "rotary embedding of each head of a row";
+  let description = [{
+    In each head, element i of the first `rotary_half` pairs with element
+    i + rotary_half (or 2i with 2i + 1 if `interleaved`):
+    `a' = a cos - b sin`, `b' = b cos + a sin`. The rest of the head passes.
+
+    - C1: `x` has heads * head_dim features and the result its type.
+    - C2: 0 < 2 * rotary_half <= head_dim; the table has 2 * rotary_half
+      features.
+
+    ```mlir
+    %q1 = llm.rope %q, %r {heads = 9 : i64, head_dim = 64 : i64, rotary_half = 32 : i64} : (tensor<?x576xf32>, tensor<?x64xf32>) -> tensor<?x576xf32>
+    ```
+  }];
   let arguments = (ins Llm_Rows:$x, Llm_Rows:$table, I64Attr:$heads, I64Attr:$head_dim,
                        I64Attr:$rotary_half, DefaultValuedAttr<BoolAttr, "false">:$interleaved);
   let results = (outs Llm_Rows:$result);
@@ -97,27 +177,60 @@ def Llm_RopeOp : Llm_Op<"rope", [Pure]> {
   let hasVerifier = 1;
 }
 
-def Llm_KvWriteOp : Llm_Op<"kv_write", [MemoryEffects<[MemWrite<Llm_State>]>]> {
+def Llm_KvWriteOp : Llm_Op<"kv_write", [MemoryEffects<[MemWrite<Llm_State>]>, Llm_SymbolUser]> {
   let summary = "append each row's keys and values to its sequence's cache";
+  let description = [{
+    - C1: `state` names an `llm.state`.
+    - C2: `k` has kv_heads * head_dim and `v` kv_heads * v_head_dim features.
+
+    ```mlir
+    llm.kv_write %k, %v, @l0.kv : tensor<?x192xf32>, tensor<?x192xf32>
+    ```
+  }];
   let arguments = (ins Llm_Rows:$k, Llm_Rows:$v, FlatSymbolRefAttr:$state);
   let assemblyFormat = "$k `,` $v `,` $state attr-dict `:` type(operands)";
-  let hasVerifier = 1;
 }
 
-def Llm_AttentionOp : Llm_Op<"attention", [MemoryEffects<[MemRead<Llm_State>]>]> {
+def Llm_AttentionOp : Llm_Op<"attention", [MemoryEffects<[MemRead<Llm_State>]>, Llm_SymbolUser]> {
   let summary = "softmax(scale q k^T) v over the visible keys of the row's sequence";
-  // Visible: positions in (pos - window, pos]; window 0 means all <= pos.
+  let description = [{
+    Visible are positions in (pos - window, pos]; window 0 means all <= pos.
+    Query head h uses KV head h / (heads / kv_heads). `softcap` c > 0 replaces a
+    score s by `c tanh(s / c)`.
+
+    - C1: `state` names an `llm.state`; its kv_heads divide `heads`.
+    - C2: `q` has heads * head_dim features, the result heads * v_head_dim.
+    - C3: `window` and `softcap` are not negative.
+
+    ```mlir
+    %a = llm.attention %q, @l0.kv {heads = 9 : i64, scale = 1.25e-01 : f32} : (tensor<?x576xf32>) -> tensor<?x576xf32>
+    ```
+  }];
   let arguments = (ins Llm_Rows:$q, FlatSymbolRefAttr:$state, I64Attr:$heads, F32Attr:$scale,
                        DefaultValuedAttr<I64Attr, "0">:$window,
                        DefaultValuedAttr<F32Attr, "0.0f">:$softcap);
   let results = (outs Llm_Rows:$result);
   let assemblyFormat = "$q `,` $state attr-dict `:` functional-type(operands, results)";
-  let hasVerifier = 1;
 }
 
-def Llm_QkvOp : Llm_Op<"qkv", [MemoryEffects<[MemWrite<Llm_State>]>]> {
+def Llm_QkvOp : Llm_Op<"qkv", [MemoryEffects<[MemWrite<Llm_State>]>, Llm_SymbolUser]> {
   let summary = "fused norm, q/k/v product, rope and kv_write; yields roped q";
-  // Weight rows per KV group: its q heads, k, v. Made by fusion only.
+  let description = [{
+    Weight rows are ordered per KV group: its q heads, its k, its v; the result
+    has the q heads in the model's order. Made by fusion only.
+
+    - C1: `state` names an `llm.state`; its kv_heads divide `heads`.
+    - C2: `weight` names an `llm.weight` `[N, K]`, K the features of `x`, N =
+      heads * head_dim + kv_heads * (head_dim + v_head_dim); `bias` is `[N]`.
+    - C3: `gain` and `norm_bias` name `llm.weight`s `[K]` and need a `norm`.
+    - C4: `table` is given exactly if rotary_half > 0 and has 2 * rotary_half
+      features; 2 * rotary_half <= head_dim.
+    - C5: the result has heads * head_dim features.
+
+    ```mlir
+    %q = llm.qkv %x, %r {weight = @w, state = @l0.kv, heads = 9 : i64, rotary_half = 32 : i64} : (tensor<?x576xf32>, tensor<?x64xf32>) -> tensor<?x576xf32>
+    ```
+  }];
   let arguments = (ins Llm_Rows:$x, Optional<Llm_Rows>:$table, FlatSymbolRefAttr:$weight,
                        OptionalAttr<FlatSymbolRefAttr>:$bias, FlatSymbolRefAttr:$state, I64Attr:$heads,
                        DefaultValuedAttr<I64Attr, "0">:$rotary_half,
@@ -127,41 +240,84 @@ def Llm_QkvOp : Llm_Op<"qkv", [MemoryEffects<[MemWrite<Llm_State>]>]> {
                        DefaultValuedAttr<F32Attr, "0.0f">:$eps);
   let results = (outs Llm_Rows:$result);
   let assemblyFormat = "$x (`,` $table^)? attr-dict `:` functional-type(operands, results)";
-  let hasVerifier = 1;
 }
 
 def Llm_ActivationOp : Llm_Op<"activation", [Pure]> {
   let summary = "elementwise activation";
+  let description = [{
+    - C1: `kind` is not `none`; the result has the type of `x`.
+
+    ```mlir
+    %y = llm.activation %x {kind = #llm<ActivationKind gelu>} : (tensor<?x64xf32>) -> tensor<?x64xf32>
+    ```
+  }];
   let arguments = (ins Llm_Rows:$x, Llm_ActivationKind:$kind);
   let results = (outs Llm_Rows:$result);
   let assemblyFormat = "$x attr-dict `:` functional-type(operands, results)";
+  let hasVerifier = 1;
 }
 
 def Llm_GluOp : Llm_Op<"glu", [Pure]> {
   let summary = "activation(gate) * up";
+  let description = [{
+    - C1: `kind` is not `none`; `gate`, `up` and the result have one type.
+
+    ```mlir
+    %h = llm.glu %g, %u {kind = #llm<ActivationKind silu>} : (tensor<?x64xf32>, tensor<?x64xf32>) -> tensor<?x64xf32>
+    ```
+  }];
   let arguments = (ins Llm_Rows:$gate, Llm_Rows:$up, Llm_ActivationKind:$kind);
   let results = (outs Llm_Rows:$result);
   let assemblyFormat = "$gate `,` $up attr-dict `:` functional-type(operands, results)";
+  let hasVerifier = 1;
 }
 
 def Llm_AddOp : Llm_Op<"add", [Pure]> {
   let summary = "residual addition";
+  let description = [{
+    - C1: `a`, `b` and the result have one type.
+
+    ```mlir
+    %y = llm.add %a, %b : (tensor<?x64xf32>, tensor<?x64xf32>) -> tensor<?x64xf32>
+    ```
+  }];
   let arguments = (ins Llm_Rows:$a, Llm_Rows:$b);
   let results = (outs Llm_Rows:$result);
   let assemblyFormat = "$a `,` $b attr-dict `:` functional-type(operands, results)";
+  let hasVerifier = 1;
 }
 
 def Llm_ScaleOp : Llm_Op<"scale", [Pure]> {
   let summary = "multiplication by a constant";
+  let description = [{
+    - C1: the result has the type of `x`.
+
+    ```mlir
+    %y = llm.scale %x {factor = 2.0 : f32} : (tensor<?x64xf32>) -> tensor<?x64xf32>
+    ```
+  }];
   let arguments = (ins Llm_Rows:$x, F32Attr:$factor);
   let results = (outs Llm_Rows:$result);
   let assemblyFormat = "$x attr-dict `:` functional-type(operands, results)";
+  let hasVerifier = 1;
 }
 
-def Llm_LogitsOp : Llm_Op<"logits", [Pure]> {
+def Llm_LogitsOp : Llm_Op<"logits", [Pure, Llm_SymbolUser]> {
   let summary = "logits of the R asked rows: norm(x[rows]) W^T + bias";
-  // x is [T, K], the result [R, vocab]. The final norm is a separate llm.norm
-  // until fuse-norm-linear moves it in here.
+  let description = [{
+    Then times `multiplier`, then `softcap` c > 0: `c tanh(s / c)`. `x` is
+    [T, K], the result [R, vocab]. The final norm is a separate `llm.norm`
+    until `fuse-norm-linear` moves it in here.
+
+    - C1: `weight` names an `llm.weight` `[N, K]`, K the features of `x`, N
+      those of the result; `bias` is `[N]`.
+    - C2: `gain` and `norm_bias` name `llm.weight`s `[K]` and need a `norm`.
+    - C3: `softcap` is not negative.
+
+    ```mlir
+    %l = llm.logits %x, @w : (tensor<?x576xf32>) -> tensor<?x49152xf32>
+    ```
+  }];
   let arguments = (ins Llm_Rows:$x, FlatSymbolRefAttr:$weight, OptionalAttr<FlatSymbolRefAttr>:$bias,
                        DefaultValuedAttr<Llm_NormKind, "NormKind::none">:$norm,
                        OptionalAttr<FlatSymbolRefAttr>:$gain, OptionalAttr<FlatSymbolRefAttr>:$norm_bias,
@@ -170,6 +326,5 @@ def Llm_LogitsOp : Llm_Op<"logits", [Pure]> {
                        DefaultValuedAttr<F32Attr, "0.0f">:$softcap);
   let results = (outs Llm_Rows:$result);
   let assemblyFormat = "$x `,` $weight attr-dict `:` functional-type(operands, results)";
-  let hasVerifier = 1;
 }
 #endif
