@@ -1,0 +1,16 @@
+// Indexing, scans and reductions. All verifiers are in the .td file.
+#include "dialects/onnx/Onnx.h"
+#include "dialects/support/Verify.h"
+
+using namespace mlir;
+using namespace llmc::onnx;
+
+#define GET_OP_CLASSES
+#include "dialects/onnx/OnnxIndexOps.cpp.inc"
+
+void OnnxDialect::registerIndexOps() {
+  addOperations<
+#define GET_OP_LIST
+#include "dialects/onnx/OnnxIndexOps.cpp.inc"
+      >();
+}
