@@ -53,9 +53,10 @@ constexpr Names LogitsB[] = {"x",    "gain",       "norm_bias", "weight",
 constexpr Names LogitsI[] = {"k", "n", "wtype", "xpolicy", "norm"};
 constexpr Names LogitsF[] = {"eps", "multiplier", "softcap"};
 
-// Unfused forms, one row at a time.
+// Unfused forms, one row at a time. norm: each of `heads` slices of n features
+// by itself, all with the same gain [n] (heads 1: the whole row).
 constexpr Names NormB[] = {"x", "gain", "norm_bias", "out"};
-constexpr Names NormI[] = {"n", "norm"};
+constexpr Names NormI[] = {"n", "norm", "heads"};
 constexpr Names RopeB[] = {"x", "rope", "out"};
 constexpr Names RopeI[] = {"heads", "head_dim", "rotary_half", "interleaved"};
 constexpr Names KvWriteB[] = {"k", "v", "kv"};
