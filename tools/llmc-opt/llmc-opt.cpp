@@ -1,6 +1,7 @@
 // llmc-opt: runs passes on .mlir files, one by one or as a pipeline. Knows all
 // dialects and passes of llmc and those upstream dialects that they use.
 #include "dialects/exe/ExeDialect.h"
+#include "dialects/onnx/Onnx.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/DialectRegistry.h"
@@ -9,7 +10,8 @@
 
 int main(int Argc, char **Argv) {
   mlir::DialectRegistry Registry;
-  Registry.insert<mlir::func::FuncDialect, llmc::exe::ExeDialect>();
+  Registry.insert<mlir::func::FuncDialect, llmc::exe::ExeDialect,
+                  llmc::onnx::OnnxDialect>();
 
   mlir::registerCanonicalizerPass();
   mlir::registerCSEPass();
