@@ -1,0 +1,144 @@
+// The sorted list of contents is narrowed byte by byte, which costs
+// O(length * log(tokens)) at each place whatever the text.
+#include "runtime/text/AddedTokens.h"
+
+#include "runtime/text/Utf8.h"
+
+#include <algorithm>
+#include <utf8proc.h>
+
+namespace llmc {
+
+namespace {
+
+bool isSpace(uint32_t C) {
+  if (C < 0x80)
+    return C == ' ' || (C >= 9 && C <= 13);
+  if (C == 0x85)
+    return true;
+  utf8proc_category_t K = utf8proc_category(static_cast<int32_t>(C));
+  return K == UTF8PROC_CATEGORY_ZS || K == UTF8PROC_CATEGORY_ZL ||
+         K == UTF8PROC_CATEGORY_ZP;
+}
+
+bool isWord(uint32_t C) {
+  switch (utf8proc_category(static_cast<int32_t>(C))) {
+  case UTF8PROC_CATEGORY_LU:
+  case UTF8PROC_CATEGORY_LL:
+  case UTF8PROC_CATEGORY_LT:
+  case UTF8PROC_CATEGORY_LM:
+  case UTF8PROC_CATEGORY_LO:
+  case UTF8PROC_CATEGORY_MN:
+  case UTF8PROC_CATEGORY_MC:
+  case UTF8PROC_CATEGORY_ME:
+  case UTF8PROC_CATEGORY_ND:
+  case UTF8PROC_CATEGORY_NL:
+  case UTF8PROC_CATEGORY_PC: return true;
+  default: return C == 0x200C || C == 0x200D;
+  }
+}
+
+/// Start of the character that ends before At; At > 0.
+size_t stepBack(std::string_view Text, size_t At) {
+  do
+    --At;
+  while (At > 0 && (Text[At] & 0xC0) == 0x80);
+  return At;
+}
+
+size_t skipSpacesBack(std::string_view Text, size_t At, size_t Floor) {
+  while (At > Floor) {
+    size_t Begin = stepBack(Text, At), Pos = Begin;
+    if (!isSpace(nextCodePoint(Text, Pos)))
+      break;
+    At = Begin;
+  }
+  return At;
+}
+
+size_t skipSpaces(std::string_view Text, size_t At) {
+  while (At < Text.size()) {
+    size_t Next = At;
+    if (!isSpace(nextCodePoint(Text, Next)))
+      break;
+    At = Next;
+  }
+  return At;
+}
+
+bool standsAlone(std::string_view Text, size_t Begin, size_t End) {
+  if (Begin > 0) {
+    size_t Pos = stepBack(Text, Begin);
+    if (isWord(nextCodePoint(Text, Pos)))
+      return false;
+  }
+  return End == Text.size() || !isWord(nextCodePoint(Text, End));
+}
+
+} // namespace
+
+void AddedTokenFinder::add(const AddedToken &T) { Tokens.push_back(T); }
+
+void AddedTokenFinder::finish() {
+  std::sort(Tokens.begin(), Tokens.end(),
+            [](const AddedToken &A, const AddedToken &B) {
+              return A.Content < B.Content;
+            });
+  for (const AddedToken &T : Tokens)
+    FirstBytes.set(static_cast<uint8_t>(T.Content[0]));
+}
+
+const AddedToken *AddedTokenFinder::longestAt(std::string_view Text,
+                                              size_t At) const {
+  const AddedToken *Best = nullptr;
+  const AddedToken *First = Tokens.data(), *Last = First + Tokens.size();
+  for (size_t Depth = 0; First != Last; ++Depth) {
+    while (First != Last && First->Content.size() == Depth)
+      Best = First++;
+    if (First == Last)
+      break;
+    if (At + Depth == Text.size())
+      break;
+    uint8_t Byte = static_cast<uint8_t>(Text[At + Depth]);
+    auto ByteOf = [Depth](const AddedToken &T) {
+      return static_cast<uint8_t>(T.Content[Depth]);
+    };
+    First = std::partition_point(
+        First, Last, [&](const AddedToken &T) { return ByteOf(T) < Byte; });
+    Last = std::partition_point(
+        First, Last, [&](const AddedToken &T) { return ByteOf(T) == Byte; });
+  }
+  return Best;
+}
+
+void AddedTokenFinder::split(std::string_view Text, bool SpecialAsText,
+                             std::vector<Range> &Out) const {
+  size_t Done = 0;
+  for (size_t I = 0; I < Text.size();) {
+    const AddedToken *T = nullptr;
+    if (FirstBytes.test(static_cast<uint8_t>(Text[I])))
+      T = longestAt(Text, I);
+    if (T == nullptr) {
+      ++I;
+      continue;
+    }
+    size_t Begin = I, End = I + T->Content.size();
+    I = End;
+    if ((SpecialAsText && T->Special) ||
+        (T->SingleWord && !standsAlone(Text, Begin, End)))
+      continue;
+    if (T->LStrip)
+      Begin = skipSpacesBack(Text, Begin, Done);
+    if (T->RStrip)
+      End = skipSpaces(Text, End);
+    if (Begin > Done)
+      Out.push_back({Done, Begin, -1});
+    Out.push_back({Begin, End, T->Id});
+    Done = End;
+    I = std::max(I, End);
+  }
+  if (Done < Text.size())
+    Out.push_back({Done, Text.size(), -1});
+}
+
+} // namespace llmc

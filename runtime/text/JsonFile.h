@@ -1,0 +1,76 @@
+// Reading the small JSON files of a model's folder, for the .cpp files of this
+// room. The JSON library itself stays out of the header: parseJsonAs is a
+// template over its document type.
+#ifndef LLMC_RUNTIME_TEXT_JSONFILE_H
+#define LLMC_RUNTIME_TEXT_JSONFILE_H
+
+#include "runtime/base/Status.h"
+
+#include <cstddef>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace llmc {
+
+/// Text of FOLDER/Name, or of Folder itself when that is a file with the same
+/// extension. Nothing when there is no such file.
+Result<std::optional<std::string>> readTextFile(const std::string &Folder,
+                                                const std::string &Name);
+
+/// Input iterator that tells how far a parser came.
+struct CountingIterator {
+  using iterator_category = std::input_iterator_tag;
+  using value_type = char;
+  using difference_type = std::ptrdiff_t;
+  using pointer = const char *;
+  using reference = const char &;
+
+  const char *At = nullptr;
+  const char **Farthest = nullptr;
+
+  reference operator*() const { return *At; }
+  CountingIterator &operator++() {
+    ++At;
+    if (At > *Farthest)
+      *Farthest = At;
+    return *this;
+  }
+  CountingIterator operator++(int) {
+    CountingIterator Old = *this;
+    ++*this;
+    return Old;
+  }
+  bool operator==(const CountingIterator &O) const { return At == O.At; }
+  bool operator!=(const CountingIterator &O) const { return At != O.At; }
+};
+
+/// Parses without exceptions; the error names What and the byte. Json is a
+/// document type of the JSON library.
+template <typename Json>
+Result<Json> parseJsonAs(std::string_view Text, const std::string &What) {
+  // The library's parser nests on the heap but its output routines do not:
+  // deeper than any real file means a hostile one.
+  int Depth = 0, Deepest = 0;
+  for (char C : Text) {
+    Depth += (C == '[' || C == '{') - (C == ']' || C == '}');
+    Deepest = Depth > Deepest ? Depth : Deepest;
+  }
+  if (Deepest > 5000)
+    return malformedError(What + ": nested " + std::to_string(Deepest) +
+                          " deep, at most 5000");
+  const char *Farthest = Text.data();
+  CountingIterator Begin{Text.data(), &Farthest};
+  CountingIterator End{Text.data() + Text.size(), &Farthest};
+  Json Root = Json::parse(Begin, End, nullptr, false);
+  if (Root.is_discarded())
+    return malformedError(What + ": not JSON at byte " +
+                          std::to_string(Farthest - Text.data()) + " of " +
+                          std::to_string(Text.size()));
+  return Root;
+}
+
+} // namespace llmc
+
+#endif // LLMC_RUNTIME_TEXT_JSONFILE_H

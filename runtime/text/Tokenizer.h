@@ -1,0 +1,58 @@
+// Text to token ids and back, for the byte-level BPE of GPT-2 and its
+// descendants. A Tokenizer is immutable: share it between threads.
+#ifndef LLMC_RUNTIME_TEXT_TOKENIZER_H
+#define LLMC_RUNTIME_TEXT_TOKENIZER_H
+
+#include "runtime/base/Status.h"
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace llmc {
+
+struct TokenizerData;
+
+struct EncodeOptions {
+  bool AddSpecial = true;     ///< the tokens of the file's template (BOS …)
+  bool SpecialAsText = false; ///< text that spells a special token stays text
+};
+
+class Tokenizer {
+public:
+  /// Reads the compiled form (compileTokenizer). Copies what it needs.
+  static Result<Tokenizer> load(std::span<const uint8_t> Bytes);
+
+  Tokenizer(Tokenizer &&) noexcept;
+  Tokenizer &operator=(Tokenizer &&) noexcept;
+  ~Tokenizer();
+
+  /// Fails when the text is not UTF-8.
+  Result<std::vector<int32_t>> encode(std::string_view Text,
+                                      const EncodeOptions &O = {}) const;
+
+  /// Whole text of the ids; broken UTF-8 becomes U+FFFD, unknown ids vanish.
+  std::string decode(std::span<const int32_t> Ids,
+                     bool SkipSpecial = false) const;
+
+  size_t vocabSize() const;
+  /// Raw bytes of a token (part of a character, maybe); empty when unknown.
+  std::string_view bytesOf(int32_t Id) const;
+  bool isSpecial(int32_t Id) const;
+  /// The token as tokenizer.json spells it ("Ġthe").
+  std::string spellingOf(int32_t Id) const;
+  /// Id of an added token by its text; -1: none.
+  int32_t addedToken(std::string_view Content) const;
+
+private:
+  struct Impl;
+  explicit Tokenizer(std::unique_ptr<Impl> I);
+  std::unique_ptr<Impl> P;
+};
+
+} // namespace llmc
+
+#endif // LLMC_RUNTIME_TEXT_TOKENIZER_H
