@@ -149,6 +149,12 @@ Status AtomicFile::writeAt(uint64_t Offset, std::span<const uint8_t> Data) {
   return Status::success();
 }
 
+Status AtomicFile::resize(uint64_t Bytes) {
+  if (::ftruncate(Descriptor, static_cast<off_t>(Bytes)) != 0)
+    return doesNotFitError(withErrno("cannot write " + Temporary, errno));
+  return Status::success();
+}
+
 Status AtomicFile::commit() {
   if (::fsync(Descriptor) != 0)
     return doesNotFitError(withErrno("cannot write " + Temporary, errno));

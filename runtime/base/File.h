@@ -66,6 +66,8 @@ public:
 
   /// Writes all of Data at Offset; the file grows as needed.
   Status writeAt(uint64_t Offset, std::span<const uint8_t> Data);
+  /// Makes the file Bytes long, with zeros where nothing was written.
+  Status resize(uint64_t Bytes);
   /// Writes to disk and renames over Path.
   Status commit();
 
