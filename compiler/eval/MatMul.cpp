@@ -1,0 +1,162 @@
+// Matrix products of the evaluator. One row of sums in double, the inner loop
+// over contiguous columns: fast enough for the models of the test suite.
+#include "compiler/eval/Ops.h"
+
+#include <algorithm>
+
+namespace llmc::eval {
+
+/// C[M, N] = A[M, K] * B[K, N], contiguous. Row holds N sums.
+template <typename Wide, typename Sum>
+static void multiply(const Wide *A, const Wide *B, Sum *C, int64_t M, int64_t K,
+                     int64_t N) {
+  std::fill(C, C + M * N, Sum(0));
+  for (int64_t I = 0; I < M; ++I)
+    for (int64_t L = 0; L < K; ++L) {
+      Sum X = static_cast<Sum>(A[I * K + L]);
+      const Wide *Row = B + L * N;
+      Sum *To = C + I * N;
+      for (int64_t J = 0; J < N; ++J)
+        To[J] += X * static_cast<Sum>(Row[J]);
+    }
+}
+
+namespace {
+/// Shapes of a (batched) product, after promoting vectors to matrices.
+struct ProductShape {
+  Dims Batch, XBatch, YBatch, Result;
+  int64_t M, K, N;
+};
+} // namespace
+
+static Result<ProductShape> productShape(const Tensor &X, const Tensor &Y) {
+  if (X.rank() == 0 || Y.rank() == 0)
+    return malformedError("mat_mul of " + describe(X) + " and " + describe(Y));
+  Dims A = X.Shape, C = Y.Shape;
+  if (X.rank() == 1)
+    A.insert(A.begin(), 1);
+  if (Y.rank() == 1)
+    C.push_back(1);
+  ProductShape P;
+  P.M = A[A.size() - 2];
+  P.K = A.back();
+  P.N = C.back();
+  if (C[C.size() - 2] != P.K)
+    return malformedError("mat_mul of " + describe(X) + " and " + describe(Y));
+  P.XBatch.assign(A.begin(), A.end() - 2);
+  P.YBatch.assign(C.begin(), C.end() - 2);
+  LLMC_ASSIGN_OR_RETURN(P.Batch, broadcastShapes(P.XBatch, P.YBatch));
+  P.Result = P.Batch;
+  if (X.rank() > 1)
+    P.Result.push_back(P.M);
+  if (Y.rank() > 1)
+    P.Result.push_back(P.N);
+  return P;
+}
+
+template <typename Wide, typename Sum>
+static Result<Tensor> product(Budget &B, const ProductShape &P, DType Type,
+                              const std::vector<Wide> &X,
+                              const std::vector<Wide> &Y) {
+  LLMC_ASSIGN_OR_RETURN(Tensor Out, B.allocate(Type, P.Result));
+  int64_t Work = countOf({countOf(P.Batch), P.M, P.K, P.N});
+  LLMC_RETURN_IF_ERROR(B.work(Work));
+  std::vector<Sum> Sums(static_cast<size_t>(Out.count()));
+  forEachIndex(P.Batch,
+               {broadcastStrides(P.XBatch, P.Batch),
+                broadcastStrides(P.YBatch, P.Batch)},
+               [&](int64_t I, const int64_t *At) {
+                 multiply(X.data() + At[0] * P.M * P.K,
+                          Y.data() + At[1] * P.K * P.N,
+                          Sums.data() + I * P.M * P.N, P.M, P.K, P.N);
+               });
+  store(Out, Sums);
+  return Out;
+}
+
+Result<Tensor> matMul(Budget &B, const Tensor &X, const Tensor &Y) {
+  if (X.Type != Y.Type)
+    return malformedError("mat_mul of " + describe(X) + " and " + describe(Y));
+  LLMC_ASSIGN_OR_RETURN(ProductShape P, productShape(X, Y));
+  if (X.Type == DType::F64)
+    return product<double, double>(B, P, X.Type, load<double>(X),
+                                   load<double>(Y));
+  if (isFloat(X.Type))
+    return product<float, double>(B, P, X.Type, load<float>(X), load<float>(Y));
+  return product<int64_t, int64_t>(B, P, X.Type, load<int64_t>(X),
+                                   load<int64_t>(Y));
+}
+
+Result<Tensor> gemm(Budget &B, const Tensor &X, const Tensor &Y,
+                    const Tensor &C, double Alpha, double Beta, bool TransA,
+                    bool TransB) {
+  if (X.rank() != 2 || Y.rank() != 2 || !isFloat(X.Type) || X.Type != Y.Type)
+    return malformedError("gemm of " + describe(X) + " and " + describe(Y));
+  Tensor A = X, D = Y;
+  if (TransA) {
+    LLMC_ASSIGN_OR_RETURN(A, transpose(B, X, {1, 0}));
+  }
+  if (TransB) {
+    LLMC_ASSIGN_OR_RETURN(D, transpose(B, Y, {1, 0}));
+  }
+  LLMC_ASSIGN_OR_RETURN(ProductShape P, productShape(A, D));
+  LLMC_ASSIGN_OR_RETURN(
+      Tensor Product,
+      (product<double, double>(B, P, DType::F64, load<double>(A),
+                               load<double>(D))));
+  std::vector<double> V = load<double>(Product), Bias;
+  for (double &E : V)
+    E *= Alpha;
+  if (C.present()) {
+    LLMC_ASSIGN_OR_RETURN(Dims Shape, broadcastShapes(C.Shape, Product.Shape));
+    if (Shape != Product.Shape || C.Type != X.Type)
+      return malformedError("gemm: bias " + describe(C) + " for " +
+                            describe(Product));
+    Bias = load<double>(C);
+    forEachIndex(Shape, {broadcastStrides(C.Shape, Shape)},
+                 [&](int64_t I, const int64_t *At) {
+                   V[static_cast<size_t>(I)] +=
+                       Beta * Bias[static_cast<size_t>(At[0])];
+                 });
+  }
+  LLMC_ASSIGN_OR_RETURN(Tensor Out, B.allocate(X.Type, Product.Shape));
+  store(Out, V);
+  return Out;
+}
+
+/// Elements minus the zero point of their row (X) or column (Y).
+static Result<std::vector<int64_t>> centred(const Tensor &X, const Tensor &Zero,
+                                            bool PerRow) {
+  std::vector<int64_t> V = load<int64_t>(X);
+  if (!Zero.present())
+    return V;
+  std::vector<int64_t> Z = load<int64_t>(Zero);
+  if (Z.size() == 1) {
+    for (int64_t &E : V)
+      E -= Z[0];
+    return V;
+  }
+  int64_t Columns = X.Shape.back();
+  int64_t Rows = X.rank() > 1 ? X.Shape[X.Shape.size() - 2] : 1;
+  if (static_cast<int64_t>(Z.size()) != (PerRow ? Rows : Columns))
+    return malformedError("mat_mul_integer: zero point " + describe(Zero) +
+                          " for " + describe(X));
+  for (size_t I = 0; I < V.size(); ++I) {
+    int64_t N = static_cast<int64_t>(I);
+    V[I] -= Z[static_cast<size_t>(PerRow ? N / Columns % Rows : N % Columns)];
+  }
+  return V;
+}
+
+Result<Tensor> matMulInteger(Budget &B, const Tensor &X, const Tensor &Y,
+                             const Tensor &XZero, const Tensor &YZero) {
+  if (bitsOf(X.Type) != 8 || bitsOf(Y.Type) != 8)
+    return malformedError("mat_mul_integer of " + describe(X) + " and " +
+                          describe(Y));
+  LLMC_ASSIGN_OR_RETURN(ProductShape P, productShape(X, Y));
+  LLMC_ASSIGN_OR_RETURN(std::vector<int64_t> A, centred(X, XZero, true));
+  LLMC_ASSIGN_OR_RETURN(std::vector<int64_t> C, centred(Y, YZero, false));
+  return product<int64_t, int64_t>(B, P, DType::I32, A, C);
+}
+
+} // namespace llmc::eval
