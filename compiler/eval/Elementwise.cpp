@@ -15,54 +15,93 @@ static double sigmoid(double X) { return 1 / (1 + std::exp(-X)); }
 
 static double applyActivation(Unary Kind, double X, double A, double C) {
   switch (Kind) {
-  case Unary::Sigmoid: return sigmoid(X);
-  case Unary::Softplus: return X > 30 ? X : std::log1p(std::exp(X));
-  case Unary::Softsign: return X / (1 + std::fabs(X));
-  case Unary::Mish: return X * std::tanh(X > 30 ? X : std::log1p(std::exp(X)));
-  case Unary::HardSwish: return X * std::clamp(X / 6 + 0.5, 0.0, 1.0);
-  case Unary::Gelu: return 0.5 * X * (1 + std::erf(X * M_SQRT1_2));
+  case Unary::Sigmoid:
+    return sigmoid(X);
+  case Unary::Softplus:
+    return X > 30 ? X : std::log1p(std::exp(X));
+  case Unary::Softsign:
+    return X / (1 + std::fabs(X));
+  case Unary::Mish:
+    return X * std::tanh(X > 30 ? X : std::log1p(std::exp(X)));
+  case Unary::HardSwish:
+    return X * std::clamp(X / 6 + 0.5, 0.0, 1.0);
+  case Unary::Gelu:
+    return 0.5 * X * (1 + std::erf(X * M_SQRT1_2));
   case Unary::GeluTanh:
     return 0.5 * X *
            (1 + std::tanh(std::sqrt(2 / M_PI) * (X + 0.044715 * X * X * X)));
-  case Unary::LeakyRelu: return X < 0 ? A * X : X;
-  case Unary::Elu: return X < 0 ? A * std::expm1(X) : X;
-  case Unary::Selu: return C * (X > 0 ? X : A * std::expm1(X));
+  case Unary::LeakyRelu:
+    return X < 0 ? A * X : X;
+  case Unary::Elu:
+    return X < 0 ? A * std::expm1(X) : X;
+  case Unary::Selu:
+    return C * (X > 0 ? X : A * std::expm1(X));
   case Unary::Celu:
     return std::max(0.0, X) + std::min(0.0, A * std::expm1(X / A));
-  case Unary::HardSigmoid: return std::clamp(A * X + C, 0.0, 1.0);
-  case Unary::Swish: case Unary::QuickGelu: return X * sigmoid(A * X);
-  case Unary::ThresholdedRelu: return X > A ? X : 0;
-  default: return X;
+  case Unary::HardSigmoid:
+    return std::clamp(A * X + C, 0.0, 1.0);
+  case Unary::Swish:
+  case Unary::QuickGelu:
+    return X * sigmoid(A * X);
+  case Unary::ThresholdedRelu:
+    return X > A ? X : 0;
+  default:
+    return X;
   }
 }
 
 static double applyUnary(Unary Kind, double X, double A, double C) {
   switch (Kind) {
-  case Unary::Abs: return std::fabs(X);
-  case Unary::Neg: return -X;
-  case Unary::Sign: return std::isnan(X) ? X : (X > 0) - (X < 0);
-  case Unary::Floor: return std::floor(X);
-  case Unary::Ceil: return std::ceil(X);
-  case Unary::Round: return std::nearbyint(X);
-  case Unary::Sqrt: return std::sqrt(X);
-  case Unary::Reciprocal: return 1 / X;
-  case Unary::Exp: return std::exp(X);
-  case Unary::Log: return std::log(X);
-  case Unary::Sin: return std::sin(X);
-  case Unary::Cos: return std::cos(X);
-  case Unary::Tan: return std::tan(X);
-  case Unary::Asin: return std::asin(X);
-  case Unary::Acos: return std::acos(X);
-  case Unary::Atan: return std::atan(X);
-  case Unary::Sinh: return std::sinh(X);
-  case Unary::Cosh: return std::cosh(X);
-  case Unary::Asinh: return std::asinh(X);
-  case Unary::Acosh: return std::acosh(X);
-  case Unary::Atanh: return std::atanh(X);
-  case Unary::Tanh: return std::tanh(X);
-  case Unary::Erf: return std::erf(X);
-  case Unary::Relu: return X < 0 ? 0 : X;
-  default: return applyActivation(Kind, X, A, C);
+  case Unary::Abs:
+    return std::fabs(X);
+  case Unary::Neg:
+    return -X;
+  case Unary::Sign:
+    return std::isnan(X) ? X : (X > 0) - (X < 0);
+  case Unary::Floor:
+    return std::floor(X);
+  case Unary::Ceil:
+    return std::ceil(X);
+  case Unary::Round:
+    return std::nearbyint(X);
+  case Unary::Sqrt:
+    return std::sqrt(X);
+  case Unary::Reciprocal:
+    return 1 / X;
+  case Unary::Exp:
+    return std::exp(X);
+  case Unary::Log:
+    return std::log(X);
+  case Unary::Sin:
+    return std::sin(X);
+  case Unary::Cos:
+    return std::cos(X);
+  case Unary::Tan:
+    return std::tan(X);
+  case Unary::Asin:
+    return std::asin(X);
+  case Unary::Acos:
+    return std::acos(X);
+  case Unary::Atan:
+    return std::atan(X);
+  case Unary::Sinh:
+    return std::sinh(X);
+  case Unary::Cosh:
+    return std::cosh(X);
+  case Unary::Asinh:
+    return std::asinh(X);
+  case Unary::Acosh:
+    return std::acosh(X);
+  case Unary::Atanh:
+    return std::atanh(X);
+  case Unary::Tanh:
+    return std::tanh(X);
+  case Unary::Erf:
+    return std::erf(X);
+  case Unary::Relu:
+    return X < 0 ? 0 : X;
+  default:
+    return applyActivation(Kind, X, A, C);
   }
 }
 
@@ -71,10 +110,18 @@ static Result<Tensor> unaryInteger(Budget &B, Unary Kind, const Tensor &X) {
   std::vector<int64_t> V = load<int64_t>(X);
   for (int64_t &E : V)
     switch (Kind) {
-    case Unary::Abs: E = E < 0 ? static_cast<int64_t>(-uint64_t(E)) : E; break;
-    case Unary::Neg: E = static_cast<int64_t>(-uint64_t(E)); break;
-    case Unary::Sign: E = (E > 0) - (E < 0); break;
-    case Unary::Relu: E = std::max<int64_t>(E, 0); break;
+    case Unary::Abs:
+      E = E < 0 ? static_cast<int64_t>(-uint64_t(E)) : E;
+      break;
+    case Unary::Neg:
+      E = static_cast<int64_t>(-uint64_t(E));
+      break;
+    case Unary::Sign:
+      E = (E > 0) - (E < 0);
+      break;
+    case Unary::Relu:
+      E = std::max<int64_t>(E, 0);
+      break;
     default:
       return malformedError("a float operation on " + describe(X));
     }
@@ -145,14 +192,13 @@ static Result<Tensor> broadcast(Budget &B, DType Type, const Tensor &X,
     for (size_t I = 0; I < V.size(); ++I)
       V[I] = Fn(A[I], C[I]);
   } else {
-    forEachIndex(Shape,
-                 {broadcastStrides(X.Shape, Shape),
-                  broadcastStrides(Y.Shape, Shape)},
-                 [&](int64_t I, const int64_t *At) {
-                   V[static_cast<size_t>(I)] =
-                       Fn(A[static_cast<size_t>(At[0])],
-                          C[static_cast<size_t>(At[1])]);
-                 });
+    forEachIndex(
+        Shape,
+        {broadcastStrides(X.Shape, Shape), broadcastStrides(Y.Shape, Shape)},
+        [&](int64_t I, const int64_t *At) {
+          V[static_cast<size_t>(I)] =
+              Fn(A[static_cast<size_t>(At[0])], C[static_cast<size_t>(At[1])]);
+        });
   }
   store(Out, V);
   return Out;
@@ -160,15 +206,25 @@ static Result<Tensor> broadcast(Budget &B, DType Type, const Tensor &X,
 
 template <typename T> static T applyFloat(Binary Kind, T X, T Y) {
   switch (Kind) {
-  case Binary::Add: return X + Y;
-  case Binary::Sub: return X - Y;
-  case Binary::Mul: return X * Y;
-  case Binary::Div: return X / Y;
-  case Binary::Pow: return std::pow(X, Y);
-  case Binary::Min: return std::isnan(X) ? X : std::isnan(Y) ? Y : std::min(X, Y);
-  case Binary::Max: return std::isnan(X) ? X : std::isnan(Y) ? Y : std::max(X, Y);
-  case Binary::Mod: case Binary::FMod: return std::fmod(X, Y);
-  case Binary::PRelu: return X < 0 ? X * Y : X;
+  case Binary::Add:
+    return X + Y;
+  case Binary::Sub:
+    return X - Y;
+  case Binary::Mul:
+    return X * Y;
+  case Binary::Div:
+    return X / Y;
+  case Binary::Pow:
+    return std::pow(X, Y);
+  case Binary::Min:
+    return std::isnan(X) ? X : std::isnan(Y) ? Y : std::min(X, Y);
+  case Binary::Max:
+    return std::isnan(X) ? X : std::isnan(Y) ? Y : std::max(X, Y);
+  case Binary::Mod:
+  case Binary::FMod:
+    return std::fmod(X, Y);
+  case Binary::PRelu:
+    return X < 0 ? X * Y : X;
   }
   return X;
 }
@@ -177,22 +233,31 @@ template <typename T> static T applyFloat(Binary Kind, T X, T Y) {
 static int64_t applyInt(Binary Kind, int64_t X, int64_t Y) {
   uint64_t A = static_cast<uint64_t>(X), C = static_cast<uint64_t>(Y);
   switch (Kind) {
-  case Binary::Add: return static_cast<int64_t>(A + C);
-  case Binary::Sub: return static_cast<int64_t>(A - C);
-  case Binary::Mul: return static_cast<int64_t>(A * C);
-  case Binary::Div: return Y == 0 ? 0 : Y == -1 ? static_cast<int64_t>(-A) : X / Y;
-  case Binary::Pow: return static_cast<int64_t>(
-      std::pow(static_cast<long double>(X), static_cast<long double>(Y)));
-  case Binary::Min: return std::min(X, Y);
-  case Binary::Max: return std::max(X, Y);
-  case Binary::FMod: return Y == 0 || Y == -1 ? 0 : X % Y;
+  case Binary::Add:
+    return static_cast<int64_t>(A + C);
+  case Binary::Sub:
+    return static_cast<int64_t>(A - C);
+  case Binary::Mul:
+    return static_cast<int64_t>(A * C);
+  case Binary::Div:
+    return Y == 0 ? 0 : Y == -1 ? static_cast<int64_t>(-A) : X / Y;
+  case Binary::Pow:
+    return static_cast<int64_t>(
+        std::pow(static_cast<long double>(X), static_cast<long double>(Y)));
+  case Binary::Min:
+    return std::min(X, Y);
+  case Binary::Max:
+    return std::max(X, Y);
+  case Binary::FMod:
+    return Y == 0 || Y == -1 ? 0 : X % Y;
   case Binary::Mod: {
     if (Y == 0 || Y == -1)
       return 0;
     int64_t R = X % Y;
     return R != 0 && (R < 0) != (Y < 0) ? R + Y : R;
   }
-  case Binary::PRelu: return X < 0 ? static_cast<int64_t>(A * C) : X;
+  case Binary::PRelu:
+    return X < 0 ? static_cast<int64_t>(A * C) : X;
   }
   return X;
 }
@@ -220,11 +285,16 @@ Result<Tensor> binary(Budget &B, Binary Kind, const Tensor &X,
 
 template <typename T> static bool applyCompare(Compare Kind, T X, T Y) {
   switch (Kind) {
-  case Compare::Equal: return X == Y;
-  case Compare::Less: return X < Y;
-  case Compare::LessOrEqual: return X <= Y;
-  case Compare::Greater: return X > Y;
-  case Compare::GreaterOrEqual: return X >= Y;
+  case Compare::Equal:
+    return X == Y;
+  case Compare::Less:
+    return X < Y;
+  case Compare::LessOrEqual:
+    return X <= Y;
+  case Compare::Greater:
+    return X > Y;
+  case Compare::GreaterOrEqual:
+    return X >= Y;
   }
   return false;
 }
@@ -246,12 +316,18 @@ Result<Tensor> compare(Budget &B, Compare Kind, const Tensor &X,
 static int64_t applyLogical(Logical Kind, int64_t X, int64_t Y) {
   uint64_t A = static_cast<uint64_t>(X);
   switch (Kind) {
-  case Logical::And: return X && Y;
-  case Logical::Or: return X || Y;
-  case Logical::Xor: return (X != 0) != (Y != 0);
-  case Logical::BitAnd: return X & Y;
-  case Logical::BitOr: return X | Y;
-  case Logical::BitXor: return X ^ Y;
+  case Logical::And:
+    return X && Y;
+  case Logical::Or:
+    return X || Y;
+  case Logical::Xor:
+    return (X != 0) != (Y != 0);
+  case Logical::BitAnd:
+    return X & Y;
+  case Logical::BitOr:
+    return X | Y;
+  case Logical::BitXor:
+    return X ^ Y;
   case Logical::ShiftLeft:
     return Y < 0 || Y > 63 ? 0 : static_cast<int64_t>(A << Y);
   case Logical::ShiftRight:

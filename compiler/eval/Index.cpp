@@ -53,9 +53,10 @@ Result<Tensor> gather(Budget &B, const Tensor &X, const Tensor &Indices,
 
 /// Checks indices of Gather-/ScatterElements and returns the flat position in
 /// X of each.
-static Result<std::vector<int64_t>>
-elementPositions(const char *Op, const Tensor &X, const Tensor &Indices,
-                 int64_t Axis) {
+static Result<std::vector<int64_t>> elementPositions(const char *Op,
+                                                     const Tensor &X,
+                                                     const Tensor &Indices,
+                                                     int64_t Axis) {
   LLMC_ASSIGN_OR_RETURN(int64_t A, normaliseAxis(Axis, X.rank()));
   size_t D = static_cast<size_t>(A);
   if (Indices.rank() != X.rank() || !isInteger(Indices.Type))
@@ -63,8 +64,8 @@ elementPositions(const char *Op, const Tensor &X, const Tensor &Indices,
                           " for " + describe(X));
   for (size_t I = 0; I < X.Shape.size(); ++I)
     if (I != D && Indices.Shape[I] > X.Shape[I])
-      return malformedError(std::string(Op) + ": indices " +
-                            describe(Indices) + " for " + describe(X));
+      return malformedError(std::string(Op) + ": indices " + describe(Indices) +
+                            " for " + describe(X));
   std::vector<int64_t> At = load<int64_t>(Indices);
   Dims Strides = stridesOf(X.Shape), Others = Strides;
   Others[D] = 0;
@@ -83,8 +84,8 @@ elementPositions(const char *Op, const Tensor &X, const Tensor &Indices,
   return At;
 }
 
-Result<Tensor> gatherElements(Budget &B, const Tensor &X,
-                              const Tensor &Indices, int64_t Axis) {
+Result<Tensor> gatherElements(Budget &B, const Tensor &X, const Tensor &Indices,
+                              int64_t Axis) {
   LLMC_ASSIGN_OR_RETURN(std::vector<int64_t> At,
                         elementPositions("gather_elements", X, Indices, Axis));
   LLMC_ASSIGN_OR_RETURN(Tensor Out, B.allocate(X.Type, Indices.Shape));
@@ -110,11 +111,10 @@ static Result<std::vector<int64_t>> rowNumbers(const char *Op, const Tensor &X,
       return malformedError(std::string(Op) + ": batch dims differ: " +
                             describe(Indices) + ", " + describe(X));
   std::vector<int64_t> At = load<int64_t>(Indices);
-  size_t Tuples = static_cast<size_t>(
-      product(Indices.Shape, 0, Indices.Shape.size() - 1));
-  size_t PerBatch = static_cast<size_t>(
-      product(Indices.Shape, static_cast<size_t>(BatchDims),
-              Indices.Shape.size() - 1));
+  size_t Tuples =
+      static_cast<size_t>(product(Indices.Shape, 0, Indices.Shape.size() - 1));
+  size_t PerBatch = static_cast<size_t>(product(
+      Indices.Shape, static_cast<size_t>(BatchDims), Indices.Shape.size() - 1));
   std::vector<int64_t> Rows(Tuples);
   for (size_t T = 0; T < Tuples; ++T) {
     int64_t Row = static_cast<int64_t>(T / PerBatch);
@@ -154,11 +154,21 @@ static void combineAs(Tensor &Out, const std::vector<int64_t> &At,
   for (size_t I = 0; I < At.size(); ++I) {
     Wide &E = V[static_cast<size_t>(At[I])];
     switch (Mode) {
-    case ScatterMode::None: E = U[I]; break;
-    case ScatterMode::Add: E = E + U[I]; break;
-    case ScatterMode::Mul: E = E * U[I]; break;
-    case ScatterMode::Min: E = std::min(E, U[I]); break;
-    case ScatterMode::Max: E = std::max(E, U[I]); break;
+    case ScatterMode::None:
+      E = U[I];
+      break;
+    case ScatterMode::Add:
+      E = E + U[I];
+      break;
+    case ScatterMode::Mul:
+      E = E * U[I];
+      break;
+    case ScatterMode::Min:
+      E = std::min(E, U[I]);
+      break;
+    case ScatterMode::Max:
+      E = std::max(E, U[I]);
+      break;
     }
   }
   store(Out, V);
@@ -227,9 +237,9 @@ Result<Tensor> tensorScatter(Budget &B, const Tensor &Past,
   Out.Bytes = Past.Bytes;
   int64_t Max = Past.Shape[D], Length = Update.Shape[D];
   int64_t Middle = product(Past.Shape, 1, D);
-  size_t Row = static_cast<size_t>(
-                   product(Past.Shape, D + 1, Past.Shape.size())) *
-               storedBytes(Past.Type);
+  size_t Row =
+      static_cast<size_t>(product(Past.Shape, D + 1, Past.Shape.size())) *
+      storedBytes(Past.Type);
   for (int64_t N = 0; N < Past.Shape.front(); ++N) {
     int64_t First = WriteIndices.present() ? intAt(WriteIndices, N) : 0;
     for (int64_t M = 0; M < Middle; ++M)
@@ -305,15 +315,15 @@ Result<Tensor> oneHot(Budget &B, const Tensor &Indices, int64_t Depth,
   for (size_t I = 0; I < Out.Bytes.size(); I += Size)
     std::memcpy(&Out.Bytes[I], Values.Bytes.data(), Size);
   std::vector<int64_t> At = load<int64_t>(Indices);
-  int64_t Inner = product(Indices.Shape, static_cast<size_t>(A),
-                          Indices.Shape.size());
+  int64_t Inner =
+      product(Indices.Shape, static_cast<size_t>(A), Indices.Shape.size());
   for (size_t I = 0; I < At.size(); ++I) {
     if (!wrapIndex(At[I], Depth))
       continue;
     int64_t N = static_cast<int64_t>(I);
     int64_t To = (N / Inner * Depth + At[I]) * Inner + N % Inner;
-    std::memcpy(&Out.Bytes[static_cast<size_t>(To) * Size],
-                &Values.Bytes[Size], Size);
+    std::memcpy(&Out.Bytes[static_cast<size_t>(To) * Size], &Values.Bytes[Size],
+                Size);
   }
   return Out;
 }

@@ -220,8 +220,8 @@ Result<std::vector<Tensor>> split(Budget &B, const Tensor &X, int64_t Axis,
 
 SliceRange sliceRange(int64_t Dim, int64_t Start, int64_t End, int64_t Step) {
   int64_t Low = Step > 0 ? 0 : -1, High = Step > 0 ? Dim : Dim - 1;
-  int64_t S = std::clamp(Start < 0 ? Start + Dim : Start, Step > 0 ? 0 : Low,
-                         High);
+  int64_t S =
+      std::clamp(Start < 0 ? Start + Dim : Start, Step > 0 ? 0 : Low, High);
   int64_t E = std::clamp(End < 0 ? End + Dim : End, Low, Step > 0 ? Dim : High);
   if (Step > 0)
     return {S, E > S ? (E - S - 1) / Step + 1 : 0};
@@ -242,9 +242,9 @@ Result<Tensor> slice(Budget &B, const Tensor &X, const Dims &Starts,
   std::vector<bool> Seen(Shape.size(), false);
   for (size_t I = 0; I < Starts.size(); ++I) {
     LLMC_ASSIGN_OR_RETURN(
-        int64_t A, normaliseAxis(Axes.empty() ? static_cast<int64_t>(I)
-                                              : Axes[I],
-                                 X.rank()));
+        int64_t A,
+        normaliseAxis(Axes.empty() ? static_cast<int64_t>(I) : Axes[I],
+                      X.rank()));
     size_t D = static_cast<size_t>(A);
     int64_t Step = Steps.empty() ? 1 : Steps[I];
     if (Step == 0 || Seen[D])
@@ -263,9 +263,12 @@ static int64_t padSource(int64_t I, int64_t Dim, PadMode Mode) {
   if (I >= 0 && I < Dim)
     return I;
   switch (Mode) {
-  case PadMode::Constant: return -1;
-  case PadMode::Edge: return I < 0 ? 0 : Dim - 1;
-  case PadMode::Wrap: return ((I % Dim) + Dim) % Dim;
+  case PadMode::Constant:
+    return -1;
+  case PadMode::Edge:
+    return I < 0 ? 0 : Dim - 1;
+  case PadMode::Wrap:
+    return ((I % Dim) + Dim) % Dim;
   case PadMode::Reflect: {
     if (Dim == 1)
       return 0;
@@ -305,8 +308,8 @@ Result<Tensor> pad(Budget &B, const Tensor &X, const Dims &Begin,
       std::memcpy(&Out.Bytes[static_cast<size_t>(I) * Size],
                   &X.Bytes[static_cast<size_t>(Source) * Size], Size);
     else if (Value.present() && Value.Bytes.size() >= Size)
-      std::memcpy(&Out.Bytes[static_cast<size_t>(I) * Size],
-                  Value.Bytes.data(), Size);
+      std::memcpy(&Out.Bytes[static_cast<size_t>(I) * Size], Value.Bytes.data(),
+                  Size);
   }
   return Out;
 }

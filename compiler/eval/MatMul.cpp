@@ -101,9 +101,8 @@ Result<Tensor> gemm(Budget &B, const Tensor &X, const Tensor &Y,
   }
   LLMC_ASSIGN_OR_RETURN(ProductShape P, productShape(A, D));
   LLMC_ASSIGN_OR_RETURN(
-      Tensor Product,
-      (product<double, double>(B, P, DType::F64, load<double>(A),
-                               load<double>(D))));
+      Tensor Product, (product<double, double>(
+                          B, P, DType::F64, load<double>(A), load<double>(D))));
   std::vector<double> V = load<double>(Product), Bias;
   for (double &E : V)
     E *= Alpha;

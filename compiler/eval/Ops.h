@@ -12,10 +12,45 @@ namespace llmc::eval {
 // Elementwise.cpp
 
 enum class Unary {
-  Abs, Neg, Sign, Floor, Ceil, Round, Sqrt, Reciprocal, Exp, Log, Sin, Cos, Tan,
-  Asin, Acos, Atan, Sinh, Cosh, Asinh, Acosh, Atanh, Tanh, Erf, Sigmoid, Relu,
-  Softplus, Softsign, Mish, HardSwish, Gelu, GeluTanh,
-  LeakyRelu, Elu, Selu, Celu, HardSigmoid, Swish, ThresholdedRelu, QuickGelu
+  Abs,
+  Neg,
+  Sign,
+  Floor,
+  Ceil,
+  Round,
+  Sqrt,
+  Reciprocal,
+  Exp,
+  Log,
+  Sin,
+  Cos,
+  Tan,
+  Asin,
+  Acos,
+  Atan,
+  Sinh,
+  Cosh,
+  Asinh,
+  Acosh,
+  Atanh,
+  Tanh,
+  Erf,
+  Sigmoid,
+  Relu,
+  Softplus,
+  Softsign,
+  Mish,
+  HardSwish,
+  Gelu,
+  GeluTanh,
+  LeakyRelu,
+  Elu,
+  Selu,
+  Celu,
+  HardSigmoid,
+  Swish,
+  ThresholdedRelu,
+  QuickGelu
 };
 /// Alpha and Beta are used by the parametrised ones (LeakyRelu … QuickGelu).
 Result<Tensor> unary(Budget &B, Unary Kind, const Tensor &X, double Alpha = 1,
@@ -31,7 +66,16 @@ Result<Tensor> binary(Budget &B, Binary Kind, const Tensor &X, const Tensor &Y);
 enum class Compare { Equal, Less, LessOrEqual, Greater, GreaterOrEqual };
 Result<Tensor> compare(Budget &B, Compare Kind, const Tensor &X,
                        const Tensor &Y);
-enum class Logical { And, Or, Xor, BitAnd, BitOr, BitXor, ShiftLeft, ShiftRight };
+enum class Logical {
+  And,
+  Or,
+  Xor,
+  BitAnd,
+  BitOr,
+  BitXor,
+  ShiftLeft,
+  ShiftRight
+};
 Result<Tensor> logical(Budget &B, Logical Kind, const Tensor &X,
                        const Tensor &Y);
 Result<Tensor> where(Budget &B, const Tensor &Condition, const Tensor &X,
@@ -76,8 +120,8 @@ Result<Tensor> trilu(Budget &B, const Tensor &X, int64_t K, bool Upper);
 
 Result<Tensor> gather(Budget &B, const Tensor &X, const Tensor &Indices,
                       int64_t Axis);
-Result<Tensor> gatherElements(Budget &B, const Tensor &X,
-                              const Tensor &Indices, int64_t Axis);
+Result<Tensor> gatherElements(Budget &B, const Tensor &X, const Tensor &Indices,
+                              int64_t Axis);
 Result<Tensor> gatherNd(Budget &B, const Tensor &X, const Tensor &Indices,
                         int64_t BatchDims);
 enum class ScatterMode { None, Add, Mul, Min, Max };
@@ -101,8 +145,18 @@ Result<Tensor> eyeLike(Budget &B, const Tensor &X, DType Type, int64_t K);
 
 // Reduce.cpp
 
-enum class Reduce { Sum, Mean, Max, Min, Prod, L1, L2, SumSquare, LogSum,
-                    LogSumExp };
+enum class Reduce {
+  Sum,
+  Mean,
+  Max,
+  Min,
+  Prod,
+  L1,
+  L2,
+  SumSquare,
+  LogSum,
+  LogSumExp
+};
 /// Empty Axes: all axes, or none when NoopOnEmpty.
 Result<Tensor> reduce(Budget &B, Reduce Kind, const Tensor &X, const Dims &Axes,
                       bool KeepDims, bool NoopOnEmpty = false);
@@ -133,40 +187,6 @@ Result<Tensor> layerNorm(Budget &B, const Tensor &X, const Tensor &Scale,
                          const Tensor &Bias, int64_t Axis, double Epsilon);
 Result<Tensor> rmsNorm(Budget &B, const Tensor &X, const Tensor &Scale,
                        int64_t Axis, double Epsilon);
-
-// Fused.cpp: fused ops of opset 23 and later.
-
-/// X is [B, N, S, H], or [B, S, N*H] with Heads > 0; Positions may be absent.
-Result<Tensor> rotaryEmbedding(Budget &B, const Tensor &X, const Tensor &Cos,
-                               const Tensor &Sin, const Tensor &Positions,
-                               int64_t Heads, int64_t RotaryDim,
-                               bool Interleaved);
-struct AttentionOptions {
-  int64_t QHeads = 0, KvHeads = 0;
-  bool Causal = false;
-  double Scale = 0; ///< 0: 1/sqrt(head size)
-  double Softcap = 0;
-  int64_t LeftWindow = -1, RightWindow = -1;
-};
-/// Operands of Attention-23/24 (absent ones of type None); results Y, present
-/// key, present value.
-Result<std::vector<Tensor>>
-attention(Budget &B, const Tensor &Q, const Tensor &K, const Tensor &V,
-          const Tensor &Mask, const Tensor &PastK, const Tensor &PastV,
-          const Tensor &NonpadLength, const AttentionOptions &Options);
-
-// Quantize.cpp
-
-/// ZeroPoint may be absent. Granularity by the rank of Scale, as the standard
-/// says: per tensor, per axis, or blocked.
-Result<Tensor> dequantizeLinear(Budget &B, const Tensor &X, const Tensor &Scale,
-                                const Tensor &ZeroPoint, int64_t Axis,
-                                int64_t BlockSize);
-Result<Tensor> quantizeLinear(Budget &B, const Tensor &X, const Tensor &Scale,
-                              const Tensor &ZeroPoint, int64_t Axis,
-                              int64_t BlockSize, DType Type);
-/// y (u8), scale, zero point.
-Result<std::vector<Tensor>> dynamicQuantizeLinear(Budget &B, const Tensor &X);
 
 } // namespace llmc::eval
 

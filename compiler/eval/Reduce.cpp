@@ -37,19 +37,36 @@ template <typename Wide> static Wide initial(Reduce Kind) {
     return Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
   case Reduce::Min:
     return Limits::has_infinity ? Limits::infinity() : Limits::max();
-  case Reduce::Prod: return 1;
-  default: return 0;
+  case Reduce::Prod:
+    return 1;
+  default:
+    return 0;
   }
 }
 
 template <typename Wide> static void take(Reduce Kind, Wide &Sum, Wide X) {
   switch (Kind) {
-  case Reduce::Sum: case Reduce::Mean: case Reduce::LogSum: Sum += X; break;
-  case Reduce::L1: Sum += X < 0 ? -X : X; break;
-  case Reduce::L2: case Reduce::SumSquare: Sum += X * X; break;
-  case Reduce::Prod: Sum *= X; break;
-  case Reduce::Max: Sum = X != X ? X : Sum < X ? X : Sum; break;
-  case Reduce::Min: Sum = X != X ? X : Sum > X ? X : Sum; break;
+  case Reduce::Sum:
+  case Reduce::Mean:
+  case Reduce::LogSum:
+    Sum += X;
+    break;
+  case Reduce::L1:
+    Sum += X < 0 ? -X : X;
+    break;
+  case Reduce::L2:
+  case Reduce::SumSquare:
+    Sum += X * X;
+    break;
+  case Reduce::Prod:
+    Sum *= X;
+    break;
+  case Reduce::Max:
+    Sum = X != X ? X : Sum < X ? X : Sum;
+    break;
+  case Reduce::Min:
+    Sum = X != X ? X : Sum > X ? X : Sum;
+    break;
   case Reduce::LogSumExp:
     Sum += static_cast<Wide>(std::exp(static_cast<double>(X)));
     break;
@@ -65,9 +82,11 @@ template <typename Wide> static Wide finish(Reduce Kind, Wide Sum, int64_t N) {
       return Sum / static_cast<Wide>(N);
   case Reduce::L2:
     return static_cast<Wide>(std::sqrt(static_cast<double>(Sum)));
-  case Reduce::LogSum: case Reduce::LogSumExp:
+  case Reduce::LogSum:
+  case Reduce::LogSumExp:
     return static_cast<Wide>(std::log(static_cast<double>(Sum)));
-  default: return Sum;
+  default:
+    return Sum;
   }
 }
 
@@ -212,8 +231,8 @@ Result<std::vector<Tensor>> topK(Budget &B, const Tensor &X, int64_t K,
                                  int64_t Axis, bool Largest) {
   LLMC_ASSIGN_OR_RETURN(AxisView View, viewAxis(X, Axis));
   if (K < 0 || K > View.Dim)
-    return malformedError("top_k: k is " + std::to_string(K) +
-                          ", the dim is " + std::to_string(View.Dim));
+    return malformedError("top_k: k is " + std::to_string(K) + ", the dim is " +
+                          std::to_string(View.Dim));
   Dims Shape = X.Shape;
   Shape[static_cast<size_t>(Axis < 0 ? Axis + X.rank() : Axis)] = K;
   LLMC_RETURN_IF_ERROR(B.work(16 * X.count()));

@@ -1,5 +1,6 @@
 // Storage, element conversion and index arithmetic of evaluator tensors.
 #include "compiler/eval/Tensor.h"
+#include "runtime/base/Half.h"
 
 #include <cmath>
 
@@ -54,9 +55,18 @@ bool isFloat(DType T) {
 
 bool isInteger(DType T) {
   switch (T) {
-  case DType::I8: case DType::U8: case DType::I16: case DType::U16:
-  case DType::I32: case DType::U32: case DType::I64: case DType::U64:
-  case DType::I4: case DType::U4: case DType::I2: case DType::U2:
+  case DType::I8:
+  case DType::U8:
+  case DType::I16:
+  case DType::U16:
+  case DType::I32:
+  case DType::U32:
+  case DType::I64:
+  case DType::U64:
+  case DType::I4:
+  case DType::U4:
+  case DType::I2:
+  case DType::U2:
     return true;
   default:
     return false;
@@ -74,62 +84,6 @@ std::string describe(const Tensor &T) {
   for (size_t I = 0; I < T.Shape.size(); ++I)
     S += (I ? ", " : "") + std::to_string(T.Shape[I]);
   return S + "]";
-}
-
-//===----------------------------------------------------------------------===//
-// Half and bfloat
-//===----------------------------------------------------------------------===//
-
-static float floatOfBits(uint32_t Bits) {
-  float F;
-  std::memcpy(&F, &Bits, 4);
-  return F;
-}
-
-static uint32_t bitsOfFloat(float F) {
-  uint32_t Bits;
-  std::memcpy(&Bits, &F, 4);
-  return Bits;
-}
-
-float halfToFloat(uint16_t H) {
-  uint32_t Sign = static_cast<uint32_t>(H & 0x8000) << 16;
-  uint32_t Exponent = (H >> 10) & 31, Mantissa = H & 1023;
-  if (Exponent == 31)
-    return floatOfBits(Sign | 0x7f800000 | (Mantissa << 13));
-  if (Exponent == 0) {
-    float Value = std::ldexp(static_cast<float>(Mantissa), -24);
-    return Sign ? -Value : Value;
-  }
-  return floatOfBits(Sign | ((Exponent + 112) << 23) | (Mantissa << 13));
-}
-
-uint16_t floatToHalf(float Value) {
-  uint32_t Bits = bitsOfFloat(Value);
-  uint16_t Sign = static_cast<uint16_t>((Bits >> 16) & 0x8000);
-  uint32_t Magnitude = Bits & 0x7fffffff;
-  if (Magnitude > 0x7f800000)
-    return static_cast<uint16_t>(Sign | 0x7e00);
-  if (Magnitude >= 0x477ff000) // rounds to 65536 or more
-    return static_cast<uint16_t>(Sign | 0x7c00);
-  if (Magnitude < 0x38800000) { // subnormal: the unit is 2^-24
-    float Scaled = std::ldexp(floatOfBits(Magnitude), 24);
-    return static_cast<uint16_t>(
-        Sign | static_cast<uint16_t>(std::nearbyint(Scaled)));
-  }
-  uint32_t Rounded = Magnitude + 0xfff + ((Magnitude >> 13) & 1);
-  return static_cast<uint16_t>(Sign | ((Rounded - 0x38000000) >> 13));
-}
-
-float bfloatToFloat(uint16_t Bits) {
-  return floatOfBits(static_cast<uint32_t>(Bits) << 16);
-}
-
-uint16_t floatToBfloat(float Value) {
-  uint32_t Bits = bitsOfFloat(Value);
-  if ((Bits & 0x7fffffff) > 0x7f800000)
-    return static_cast<uint16_t>((Bits >> 16) | 0x40);
-  return static_cast<uint16_t>((Bits + 0x7fff + ((Bits >> 16) & 1)) >> 16);
 }
 
 //===----------------------------------------------------------------------===//
@@ -157,26 +111,46 @@ static void loadAs(const Tensor &T, std::vector<Wide> &Out) {
 template <typename Wide> std::vector<Wide> load(const Tensor &T) {
   std::vector<Wide> Out(T.Bytes.size() / storedBytes(T.Type));
   switch (T.Type) {
-  case DType::F32: loadAs<float>(T, Out); break;
-  case DType::F64: loadAs<double>(T, Out); break;
+  case DType::F32:
+    loadAs<float>(T, Out);
+    break;
+  case DType::F64:
+    loadAs<double>(T, Out);
+    break;
   case DType::F16:
     for (size_t I = 0; I < Out.size(); ++I)
-      Out[I] = convert<Wide>(halfToFloat(T.data<uint16_t>()[I]));
+      Out[I] = convert<Wide>(f16ToFloat(T.data<uint16_t>()[I]));
     break;
   case DType::BF16:
     for (size_t I = 0; I < Out.size(); ++I)
-      Out[I] = convert<Wide>(bfloatToFloat(T.data<uint16_t>()[I]));
+      Out[I] = convert<Wide>(bf16ToFloat(T.data<uint16_t>()[I]));
     break;
-  case DType::I8: case DType::I4: case DType::I2:
+  case DType::I8:
+  case DType::I4:
+  case DType::I2:
     loadAs<int8_t>(T, Out);
     break;
-  case DType::I16: loadAs<int16_t>(T, Out); break;
-  case DType::U16: loadAs<uint16_t>(T, Out); break;
-  case DType::I32: loadAs<int32_t>(T, Out); break;
-  case DType::U32: loadAs<uint32_t>(T, Out); break;
-  case DType::I64: loadAs<int64_t>(T, Out); break;
-  case DType::U64: loadAs<uint64_t>(T, Out); break;
-  default: loadAs<uint8_t>(T, Out); break;
+  case DType::I16:
+    loadAs<int16_t>(T, Out);
+    break;
+  case DType::U16:
+    loadAs<uint16_t>(T, Out);
+    break;
+  case DType::I32:
+    loadAs<int32_t>(T, Out);
+    break;
+  case DType::U32:
+    loadAs<uint32_t>(T, Out);
+    break;
+  case DType::I64:
+    loadAs<int64_t>(T, Out);
+    break;
+  case DType::U64:
+    loadAs<uint64_t>(T, Out);
+    break;
+  default:
+    loadAs<uint8_t>(T, Out);
+    break;
   }
   return Out;
 }
@@ -195,28 +169,48 @@ static void storeAs(Tensor &T, const std::vector<Wide> &In) {
 /// Double to f16/bf16 rounds twice, through float, as ONNX Runtime does.
 template <typename Wide> void store(Tensor &T, const std::vector<Wide> &In) {
   switch (T.Type) {
-  case DType::F32: storeAs<float>(T, In); break;
-  case DType::F64: storeAs<double>(T, In); break;
+  case DType::F32:
+    storeAs<float>(T, In);
+    break;
+  case DType::F64:
+    storeAs<double>(T, In);
+    break;
   case DType::F16:
     for (size_t I = 0; I < In.size(); ++I)
-      T.data<uint16_t>()[I] = floatToHalf(static_cast<float>(In[I]));
+      T.data<uint16_t>()[I] = floatToF16(static_cast<float>(In[I]));
     break;
   case DType::BF16:
     for (size_t I = 0; I < In.size(); ++I)
-      T.data<uint16_t>()[I] = floatToBfloat(static_cast<float>(In[I]));
+      T.data<uint16_t>()[I] = floatToBf16(static_cast<float>(In[I]));
     break;
   case DType::Bool:
     for (size_t I = 0; I < In.size(); ++I)
       T.data<uint8_t>()[I] = In[I] != 0;
     break;
-  case DType::I8: storeAs<int8_t>(T, In); break;
-  case DType::I16: storeAs<int16_t>(T, In); break;
-  case DType::U16: storeAs<uint16_t>(T, In); break;
-  case DType::I32: storeAs<int32_t>(T, In); break;
-  case DType::U32: storeAs<uint32_t>(T, In); break;
-  case DType::I64: storeAs<int64_t>(T, In); break;
-  case DType::U64: storeAs<uint64_t>(T, In); break;
-  default: storeAs<uint8_t>(T, In); break;
+  case DType::I8:
+    storeAs<int8_t>(T, In);
+    break;
+  case DType::I16:
+    storeAs<int16_t>(T, In);
+    break;
+  case DType::U16:
+    storeAs<uint16_t>(T, In);
+    break;
+  case DType::I32:
+    storeAs<int32_t>(T, In);
+    break;
+  case DType::U32:
+    storeAs<uint32_t>(T, In);
+    break;
+  case DType::I64:
+    storeAs<int64_t>(T, In);
+    break;
+  case DType::U64:
+    storeAs<uint64_t>(T, In);
+    break;
+  default:
+    storeAs<uint8_t>(T, In);
+    break;
   }
   if (unsigned Bits = bitsOf(T.Type); Bits < 8) {
     bool Signed = T.Type == DType::I4 || T.Type == DType::I2;

@@ -27,7 +27,9 @@ struct Tensor {
   bool present() const { return Type != DType::None; }
   int64_t rank() const { return static_cast<int64_t>(Shape.size()); }
   int64_t count() const;
-  template <typename T> T *data() { return reinterpret_cast<T *>(Bytes.data()); }
+  template <typename T> T *data() {
+    return reinterpret_cast<T *>(Bytes.data());
+  }
   template <typename T> const T *data() const {
     return reinterpret_cast<const T *>(Bytes.data());
   }
@@ -65,11 +67,6 @@ bool isInteger(DType T); ///< signed or unsigned, not bool
 unsigned storedBytes(DType T);
 /// "f32[2, 3]" for messages.
 std::string describe(const Tensor &T);
-
-float halfToFloat(uint16_t Bits);
-uint16_t floatToHalf(float Value);
-float bfloatToFloat(uint16_t Bits);
-uint16_t floatToBfloat(float Value);
 
 /// All elements as float, double or int64, whatever the type is. Floats become
 /// integers by truncation; NaN and infinities become 0.
