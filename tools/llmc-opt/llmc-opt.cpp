@@ -1,7 +1,9 @@
 // llmc-opt: runs passes on .mlir files, one by one or as a pipeline. Knows all
 // dialects and passes of llmc and those upstream dialects that they use.
 #include "dialects/exe/ExeDialect.h"
+#include "dialects/llm/LlmDialect.h"
 #include "dialects/onnx/Onnx.h"
+#include "passes/fusion/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/DialectRegistry.h"
@@ -10,12 +12,15 @@
 
 int main(int Argc, char **Argv) {
   mlir::DialectRegistry Registry;
-  Registry.insert<mlir::func::FuncDialect, llmc::exe::ExeDialect,
-                  llmc::onnx::OnnxDialect>();
+  Registry.insert<mlir::func::FuncDialect>();
+  Registry.insert<llmc::onnx::OnnxDialect>();
+  Registry.insert<llmc::llm::LlmDialect>();
+  Registry.insert<llmc::exe::ExeDialect>();
 
   mlir::registerCanonicalizerPass();
   mlir::registerCSEPass();
   mlir::registerSymbolDCEPass();
+  llmc::registerFusionPasses();
 
   return mlir::asMainReturnCode(mlir::MlirOptMain(
       Argc, Argv, "llmc-opt: passes of llmc on .mlir files\n", Registry));
