@@ -26,7 +26,7 @@ ARROWS = {
     "compiler/weights": [BASE],
     "compiler/eval": DIALECTS + [BASE, "compiler/weights", "passes/util"],
     "compiler/frontend": DIALECTS + [BASE, "compiler/weights"],
-    "passes": DIALECTS + [BASE, "compiler/eval", "compiler/weights", "compiler/kernels"],
+    "passes": DIALECTS + [BASE, "compiler/eval", "compiler/weights", "compiler/kernels", "runtime/device/StepAbi.h"],
     "compiler/pipeline": DIALECTS + [BASE, "passes", "compiler/kernels", "compiler/eval", "compiler/weights"],
     "compiler/target": DIALECTS + [BASE, ARTIFACT, "compiler/kernels", "passes/memory", "runtime/device/StepAbi.h"],
     "compiler/driver": DIALECTS + [BASE, ARTIFACT, TEXT, "passes", "compiler", "runtime/device/StepAbi.h"],

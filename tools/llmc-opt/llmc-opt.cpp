@@ -4,6 +4,7 @@
 #include "dialects/llm/LlmDialect.h"
 #include "dialects/onnx/Onnx.h"
 #include "passes/fusion/Passes.h"
+#include "passes/quant/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/DialectRegistry.h"
@@ -21,6 +22,7 @@ int main(int Argc, char **Argv) {
   mlir::registerCSEPass();
   mlir::registerSymbolDCEPass();
   llmc::registerFusionPasses();
+  llmc::registerQuantPasses();
 
   return mlir::asMainReturnCode(mlir::MlirOptMain(
       Argc, Argv, "llmc-opt: passes of llmc on .mlir files\n", Registry));
