@@ -10,6 +10,7 @@
 #include "compiler/kernels/cpu/Scratch.h"
 
 namespace llmc::kernels {
+inline namespace LLMC_ISA {
 
 constexpr int MaxTogether = 6;
 
@@ -106,9 +107,9 @@ LLMC_INLINE void valueTile(Column *Cols, const T *V, HeadShape S, int64_t At,
 /// One tile for Count columns. Not inlined: its shape comes in scalars, which
 /// the optimiser propagates into the one copy of each Count.
 template <int Count, typename T>
-static __attribute__((noinline)) void
-attendTile(Column *Cols, const T *K, const T *V, int64_t HeadDim,
-           int64_t VHeadDim, float Scale, float Cap, int64_t Lo, int64_t Hi) {
+LLMC_SHARED void attendTile(Column *Cols, const T *K, const T *V,
+                            int64_t HeadDim, int64_t VHeadDim, float Scale,
+                            float Cap, int64_t Lo, int64_t Hi) {
   HeadShape S{HeadDim, VHeadDim, Scale, Cap};
   alignas(64) float P[Count][PageTokens];
   float Factor[Count];
@@ -181,6 +182,7 @@ LLMC_INLINE void mergeSegment(float &TotalMax, float &TotalSum, float *Total,
     store(Total + I, fma(load(Total + I), splat(A), load(O + I) * splat(B)));
 }
 
+} // namespace LLMC_ISA
 } // namespace llmc::kernels
 
 #endif // LLMC_COMPILER_KERNELS_CPU_ATTENTIONTILE_H

@@ -1,4 +1,4 @@
-// norm: RMS or layer norm of each row, unfused.
+// norm: RMS or layer norm of each of `heads` slices of n features, unfused.
 #include "compiler/kernels/cpu/Rows.h"
 
 using namespace llmc::kernels;
@@ -6,9 +6,9 @@ using namespace llmc::kernels;
 extern "C" void LLMC_KERNEL(norm)(const LlmcCtx *C, const float *X,
                                   const float *Gain, const float *NormBias,
                                   float *Out, int64_t N, int64_t Norm,
-                                  float Eps) {
+                                  int64_t Heads, float Eps) {
   RowSource S{X, nullptr, N, Norm, Gain, NormBias, Eps, XF32};
-  Range Mine = share(C, C->counts->tokens);
+  Range Mine = share(C, C->counts->tokens * Heads);
   for (int64_t T = Mine.Begin; T < Mine.End; ++T) {
     const float *Row = X + T * N;
     NormFactors F = normFactors(Row, N, Norm, Eps);

@@ -137,7 +137,11 @@ LLMC_INLINE void quantiseBlock(VF A, VF B, Unit U, int64_t R, uint8_t *To) {
     VF FA = roundEven(max(min(A / splat(Scale), splat(Top)), splat(-Top)));
     VF FB = roundEven(max(min(B / splat(Scale), splat(Top)), splat(-Top)));
     if (U.Two) {
-      VF HA = roundEven(FA / splat(254.0f)), HB = roundEven(FB / splat(254.0f));
+      // Only the ends of the range, 127.5, would round to 128.
+      VF HA = min(max(roundEven(FA / splat(254.0f)), splat(-127.0f)),
+                  splat(127.0f));
+      VF HB = min(max(roundEven(FB / splat(254.0f)), splat(-127.0f)),
+                  splat(127.0f));
       LA = toInt(fma(HA, splat(-254.0f), FA));
       LB = toInt(fma(HB, splat(-254.0f), FB));
       FA = HA;

@@ -1,12 +1,15 @@
 // The inner loops: up to 4 rows by one or two panels of 16 outputs, over all of
-// K. One chain of fma per output in ascending k (f32) or ascending block order
-// (int8), whatever the tile, so that a tile's shape never shows in the bits.
+// K. They are functions of their own, one copy per shape in an image, since the
+// call costs nothing beside the loop. One chain of fma per output in ascending
+// k (f32) or ascending block order (int8), whatever the tile, so that a tile's
+// shape never shows in the bits.
 #ifndef LLMC_COMPILER_KERNELS_CPU_TILE_H
 #define LLMC_COMPILER_KERNELS_CPU_TILE_H
 
 #include "compiler/kernels/cpu/Rows.h"
 
 namespace llmc::kernels {
+inline namespace LLMC_ISA {
 
 /// Bytes of one packed int8 record: 64 k of a panel, and its two scale lines.
 constexpr int64_t RecordBytes = 1088;
@@ -15,9 +18,13 @@ LLMC_INLINE int64_t panelBytes(int64_t K, int64_t WType) {
   return WType == WF32 ? K * 64 : roundUp(K, 64) / 64 * RecordBytes;
 }
 
+/// Outputs of a tile, panel by panel.
+template <int Rows, int Panels> using TileOut = VF[Panels][Rows];
+
 template <int Rows, int Panels>
-LLMC_INLINE void tileF32(const uint8_t *W, int64_t PanelBytes, const uint8_t *X,
-                         int64_t K, VF (&Out)[Panels][Rows]) {
+LLMC_SHARED void tileF32(const uint8_t *W, int64_t PanelBytes, const uint8_t *X,
+                         int64_t K, TileOut<Rows, Panels> &Result) {
+  VF Out[Panels][Rows];
   for (int P = 0; P < Panels; ++P)
     for (int R = 0; R < Rows; ++R)
       Out[P][R] = splat(0);
@@ -29,6 +36,9 @@ LLMC_INLINE void tileF32(const uint8_t *W, int64_t PanelBytes, const uint8_t *X,
         Out[P][R] = fma(Line, splat(Xs[I * Rows + R]), Out[P][R]);
     }
   }
+  for (int P = 0; P < Panels; ++P)
+    for (int R = 0; R < Rows; ++R)
+      Result[P][R] = Out[P][R];
 }
 
 /// One block of 32: exact integer sums, then one fma per output.
@@ -70,8 +80,9 @@ LLMC_INLINE void blockI8(const uint8_t *W, const uint8_t *Scales,
 }
 
 template <int Rows, int Panels, bool Two>
-LLMC_INLINE void tileI8(const uint8_t *W, int64_t PanelBytes, const uint8_t *X,
-                        int64_t K, VF (&Out)[Panels][Rows]) {
+LLMC_SHARED void tileI8(const uint8_t *W, int64_t PanelBytes, const uint8_t *X,
+                        int64_t K, TileOut<Rows, Panels> &Result) {
+  VF Out[Panels][Rows];
   constexpr int64_t Record = (Two ? 2 * Rows : Rows) * 36 + Rows * 4;
   for (int P = 0; P < Panels; ++P)
     for (int R = 0; R < Rows; ++R)
@@ -82,8 +93,12 @@ LLMC_INLINE void tileI8(const uint8_t *W, int64_t PanelBytes, const uint8_t *X,
     W += RecordBytes;
     X += 2 * Record;
   }
+  for (int P = 0; P < Panels; ++P)
+    for (int R = 0; R < Rows; ++R)
+      Result[P][R] = Out[P][R];
 }
 
+} // namespace LLMC_ISA
 } // namespace llmc::kernels
 
 #endif // LLMC_COMPILER_KERNELS_CPU_TILE_H

@@ -12,13 +12,18 @@
 namespace llmc::kernels {
 
 #if defined(LLMC_ISA_avx512vnni)
+#define LLMC_ISA avx512vnni
 #define LLMC_KERNEL(Name) k_##Name##_avx512vnni
 #elif defined(LLMC_ISA_avx2)
+#define LLMC_ISA avx2
 #define LLMC_KERNEL(Name) k_##Name##_avx2
 #else
 #error "compile kernels with -DLLMC_ISA_<isa>"
 #endif
 #define LLMC_INLINE static inline __attribute__((always_inline))
+// A function that stays one: its copies in several kernels become one when the
+// kernels are linked. To be defined in the inline namespace LLMC_ISA.
+#define LLMC_SHARED __attribute__((noinline))
 
 typedef float VF __attribute__((ext_vector_type(16)));
 typedef int32_t VI __attribute__((ext_vector_type(16)));
