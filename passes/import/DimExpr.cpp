@@ -7,7 +7,8 @@
 namespace llmc {
 
 // Beyond this an expression is of no use and only costs time.
-static constexpr size_t MaxTerms = 32, MaxFactors = 8, MaxAtom = 512;
+static constexpr size_t MaxTerms = 32, MaxFactors = 8, MaxAtom = 512,
+                        MaxName = 128;
 
 //===----------------------------------------------------------------------===//
 // Construction and canonical form
@@ -31,8 +32,16 @@ static bool isNameChar(char C) {
 
 DimExpr DimExpr::symbol(std::string_view Name) {
   static const char Hex[] = "0123456789abcdef";
+  // A name of unreasonable length is cut and told apart by a hash.
+  if (Name.size() > MaxName) {
+    uint64_t Hash = 0xcbf29ce484222325;
+    for (char C : Name)
+      Hash = (Hash ^ static_cast<unsigned char>(C)) * 0x100000001b3;
+    return symbol(std::string(Name.substr(0, MaxName - 24)) + ":" +
+                  std::to_string(Hash));
+  }
   std::string Out;
-  for (char C : Name.substr(0, MaxAtom / 3)) {
+  for (char C : Name) {
     bool LeadingDigit =
         Out.empty() && std::isdigit(static_cast<unsigned char>(C));
     if (isNameChar(C) && !LeadingDigit) {
@@ -346,6 +355,14 @@ template <typename Terms> static Bound boundOf(const Terms &Sum, bool Low) {
 Bound DimExpr::lowerBound() const { return boundOf(Terms, true); }
 Bound DimExpr::upperBound() const { return boundOf(Terms, false); }
 
+bool DimExpr::isMinimumWith(const DimExpr &E) const {
+  if (Terms.size() != 1 || Terms[0].Coefficient != 1 ||
+      Terms[0].Factors.size() != 1)
+    return false;
+  Call C = openAtom(Terms[0].Factors[0]);
+  return C.Name == "min" && (provablyEqual(C.A, E) || provablyEqual(C.B, E));
+}
+
 static Bound evaluateAtom(std::string_view Atom,
                           const DimExpr::Lookup &Symbol) {
   Call C = openAtom(Atom);
@@ -524,7 +541,7 @@ static bool hasTightMinus(std::string_view Text) {
 }
 
 DimExpr DimExpr::ofParam(std::string_view Text) {
-  if (Text.find('$') == std::string_view::npos && !hasTightMinus(Text))
+  if (!hasTightMinus(Text))
     if (Dim E = parse(Text); E && !E->isConstant())
       return *E;
   return symbol(Text);

@@ -43,6 +43,8 @@ public:
   /// Bounds that hold for all values of the symbols, where there are any.
   std::optional<int64_t> lowerBound() const;
   std::optional<int64_t> upperBound() const;
+  /// Whether this is min(E, something).
+  bool isMinimumWith(const DimExpr &E) const;
   /// The value for given symbols; nothing if one is missing or it overflows.
   using Lookup = std::function<std::optional<int64_t>(std::string_view)>;
   std::optional<int64_t> evaluate(const Lookup &Symbol) const;

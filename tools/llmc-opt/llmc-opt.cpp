@@ -4,6 +4,7 @@
 #include "dialects/llm/LlmDialect.h"
 #include "dialects/onnx/Onnx.h"
 #include "passes/fusion/Passes.h"
+#include "passes/import/Passes.h"
 #include "passes/quant/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -21,6 +22,7 @@ int main(int Argc, char **Argv) {
   mlir::registerCanonicalizerPass();
   mlir::registerCSEPass();
   mlir::registerSymbolDCEPass();
+  llmc::registerImportPasses();
   llmc::registerFusionPasses();
   llmc::registerQuantPasses();
 

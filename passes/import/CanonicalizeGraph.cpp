@@ -1,0 +1,170 @@
+// llmc-canonicalize-graph: fewer spellings of the same thing, so that
+// recognisers have fewer forms to know. Every rewrite is exact, bit for bit.
+#include "compiler/eval/Convert.h"
+#include "dialects/onnx/Onnx.h"
+#include "passes/import/Passes.h"
+#include "passes/import/ShapeAnalysis.h"
+#include "passes/util/Constants.h"
+#include "passes/util/DeadCode.h"
+
+#include "mlir/IR/Dominance.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Transforms/CSE.h"
+
+#include <cmath>
+
+namespace llmc {
+#define GEN_PASS_DEF_CANONICALIZEGRAPH
+#include "passes/import/Passes.h.inc"
+
+using namespace mlir;
+
+namespace {
+class Canonicalizer {
+public:
+  explicit Canonicalizer(func::FuncOp F) : F(F), Shapes(F) {}
+
+  int64_t run() {
+    F.walk<WalkOrder::PreOrder>([&](Operation *Op) {
+      if (Op->getNumResults() == 1 && !Op->use_empty())
+        visit(Op);
+    });
+    DominanceInfo Dominance(F);
+    IRRewriter Rewriter(F.getContext());
+    eliminateCommonSubExpressions(Rewriter, Dominance, F);
+    eraseDeadOps(F.getBody());
+    return Rewritten;
+  }
+
+private:
+  void visit(Operation *Op) {
+    if (isa<onnx::AddOp, onnx::MulOp, onnx::AndOp, onnx::OrOp, onnx::EqualOp>(
+            Op) &&
+        isStatic(Op->getOperand(0)) && !isStatic(Op->getOperand(1))) {
+      Value First = Op->getOperand(0);
+      Op->setOperand(0, Op->getOperand(1));
+      Op->setOperand(1, First);
+      ++Rewritten;
+    }
+    Value Same = identityOf(Op);
+    if (!Same)
+      Same = selected(Op);
+    if (!Same)
+      Same = doubled(Op);
+    if (Same) {
+      Op->getResult(0).replaceAllUsesWith(Same);
+      ++Rewritten;
+      return;
+    }
+    if (onnx::DivOp Div = dyn_cast<onnx::DivOp>(Op))
+      multiplyInstead(Div);
+  }
+
+  /// Whether V stands for the result of Op: same type and dims.
+  bool fits(Value V, Operation *Op) {
+    const ValueInfo &From = Shapes.of(V), &To = Shapes.of(Op->getResult(0));
+    return From.Element == To.Element && sameShape(From, To);
+  }
+
+  /// x * 1, x / 1, x - 0, And(x, true), Or(x, false).
+  Value identityOf(Operation *Op) {
+    std::optional<double> Neutral;
+    if (isa<onnx::MulOp, onnx::DivOp, onnx::AndOp>(Op))
+      Neutral = 1;
+    else if (isa<onnx::SubOp, onnx::OrOp>(Op))
+      Neutral = 0;
+    else if (isa<onnx::AddOp>(Op) && isInteger(Op))
+      Neutral = 0; // in floats, -0 + 0 is 0
+    if (!Neutral || splatOf(Op->getOperand(1)) != Neutral ||
+        std::signbit(*splatOf(Op->getOperand(1))) ||
+        !fits(Op->getOperand(0), Op))
+      return {};
+    return Op->getOperand(0);
+  }
+
+  bool isInteger(Operation *Op) {
+    Type T = Shapes.of(Op->getResult(0)).Element;
+    return T && T.isInteger();
+  }
+
+  /// The operand that a Where with a known condition takes.
+  Value selected(Operation *Op) {
+    onnx::WhereOp Where = dyn_cast<onnx::WhereOp>(Op);
+    if (!Where)
+      return {};
+    Value Taken;
+    if (Where.getX() == Where.getY())
+      Taken = Where.getX();
+    else if (std::optional<double> Condition = splatOf(Where.getCondition()))
+      Taken = *Condition != 0 ? Where.getX() : Where.getY();
+    return Taken && fits(Taken, Op) ? Taken : Value();
+  }
+
+  /// Not(Not(x)), Neg(Neg(x)); Transpose of Transpose becomes one.
+  Value doubled(Operation *Op) {
+    Operation *Inner =
+        Op->getNumOperands() ? Op->getOperand(0).getDefiningOp() : nullptr;
+    if (!Inner || Inner->getName() != Op->getName())
+      return {};
+    if (isa<onnx::NotOp, onnx::NegOp>(Op))
+      return Inner->getOperand(0);
+    onnx::TransposeOp Outer = dyn_cast<onnx::TransposeOp>(Op);
+    if (!Outer)
+      return {};
+    onnx::TransposeOp First = cast<onnx::TransposeOp>(Inner);
+    std::optional<ArrayRef<int64_t>> P = First.getPerm(), Q = Outer.getPerm();
+    if (!P || !Q || P->size() != Q->size())
+      return {};
+    SmallVector<int64_t> Both;
+    for (int64_t Axis : *Q)
+      Both.push_back((*P)[static_cast<size_t>(Axis)]);
+    if (llvm::is_sorted(Both))
+      return First.getData();
+    Outer.getDataMutable().assign(First.getData());
+    Outer.setPerm(Both);
+    ++Rewritten;
+    return {};
+  }
+
+  /// x / 2^k is x * 2^-k exactly, as long as 2^-k is a normal number.
+  void multiplyInstead(onnx::DivOp Div) {
+    DenseElementsAttr Divisor = constantOf(Div.getRhs());
+    std::optional<double> Value = splatOf(Div.getRhs());
+    if (!Divisor || !Value || !isa<FloatType>(Divisor.getElementType()))
+      return;
+    int Exponent;
+    if (std::frexp(std::fabs(*Value), &Exponent) != 0.5 || Exponent < -12 ||
+        Exponent > 14)
+      return;
+    eval::Budget Limit(64, 1024);
+    Result<eval::Tensor> T = eval::fromAttribute(Limit, Divisor);
+    if (!T)
+      return;
+    eval::store(
+        *T, std::vector<double>(static_cast<size_t>(T->count()), 1 / *Value));
+    OpBuilder B(Div);
+    mlir::Value Factor = onnx::ConstantOp::create(
+        B, Div.getRhs().getLoc(), eval::toAttribute(*T, B.getContext()));
+    mlir::Value Product = onnx::MulOp::create(B, Div.getLoc(), Div.getType(),
+                                              Div.getLhs(), Factor);
+    Shapes.set(Product, Shapes.of(Div.getOutput()));
+    Div.getOutput().replaceAllUsesWith(Product);
+    ++Rewritten;
+  }
+
+  func::FuncOp F;
+  ShapeAnalysis Shapes;
+  int64_t Rewritten = 0;
+};
+
+class CanonicalizeGraphPass
+    : public impl::CanonicalizeGraphBase<CanonicalizeGraphPass> {
+public:
+  void runOnOperation() override {
+    for (func::FuncOp F : getOperation().getOps<func::FuncOp>())
+      if (!F.isExternal())
+        NumRewritten += static_cast<unsigned>(Canonicalizer(F).run());
+  }
+};
+} // namespace
+} // namespace llmc
