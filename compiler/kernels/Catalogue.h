@@ -14,32 +14,13 @@
 #ifndef LLMC_COMPILER_KERNELS_CATALOGUE_H
 #define LLMC_COMPILER_KERNELS_CATALOGUE_H
 
-#include <array>
+#include "compiler/kernels/Constants.h"
+
 #include <cstdint>
 #include <span>
 #include <string_view>
 
 namespace llmc::kernels {
-
-/// Numbers used as integer constants of kernels. Append only.
-enum WeightType : int64_t { WF32 = 0, WI8B32 = 1, WF16 = 2 };
-enum NormKind : int64_t { NormNone = 0, NormRms = 1, NormLayer = 2 };
-enum Activation : int64_t {
-  ActNone = 0,
-  ActSilu = 1,
-  ActGelu = 2,
-  ActGeluTanh = 3,
-  ActRelu = 4,
-  ActSigmoid = 5,
-  ActTanh = 6,
-  ActRelu2 = 7
-};
-enum KvType : int64_t { KvF32 = 0, KvF16 = 1 };
-/// Activation numerics of a product: exact f32, or int8 blocks of 32 (one
-/// plane for prompt rows, two planes for generated rows).
-enum ActPolicy : int64_t { XF32 = 0, XI8 = 1 };
-/// Rows that a kernel works on: all T token rows or the R logit rows.
-enum RowDomain : int64_t { RowsT = 0, RowsR = 1 };
 
 struct KernelInfo {
   std::string_view Name;

@@ -21,6 +21,10 @@ extern "C" {
 #define LLMC_CPU_PAGE_TOKENS 64
 #define LLMC_CUDA_PAGE_TOKENS 32
 
+/* Logit rows that one CUDA launch of the logits covers, at most; for more the
+ * runtime repeats the launches that write logits. */
+#define LLMC_CUDA_LOGIT_ROWS 32u
+
 typedef struct LlmcCounts {
   uint32_t tokens;             /* T */
   uint32_t prompt_tokens;      /* rows [0, prompt_tokens) have class prompt */

@@ -1,0 +1,138 @@
+// A product of rows with a packed matrix: prologue, order of the loops, split
+// over threads. Shared by linear, logits and qkv, which differ in what they do
+// with a finished tile of 16 outputs.
+//
+// Panels are the outer loop and rows the inner one, so that a line of weights
+// comes from memory once per block of rows; a block is as many rows as fit into
+// about half of the second-level cache. A thread owns whole panels.
+#ifndef LLMC_COMPILER_KERNELS_CPU_PRODUCT_H
+#define LLMC_COMPILER_KERNELS_CPU_PRODUCT_H
+
+#include "compiler/kernels/cpu/Math.h"
+#include "compiler/kernels/cpu/Tile.h"
+
+namespace llmc::kernels {
+
+struct PackedMatrix {
+  const uint8_t *Data;
+  int64_t K, N, Type;
+};
+
+/// Rows that every thread packs for itself instead of sharing the work, since a
+/// barrier would cost more; they must fit into PrivateBytes of its stack.
+constexpr int64_t PrivateRows = 4;
+constexpr int64_t PrivateBytes = 48 * 1024;
+constexpr int64_t RowBlockBytes = 384 * 1024;
+
+/// Packs all rows; the result is readable by this thread when it returns.
+LLMC_INLINE const uint8_t *packRows(const LlmcCtx *C, RowSet Rows,
+                                    const RowSource &S, uint8_t *Shared,
+                                    uint8_t *Private) {
+  int64_t RowBytes = xqBytesPerToken(S.K, S.Policy);
+  bool Alone =
+      Rows.Count <= PrivateRows && Rows.Count * RowBytes <= PrivateBytes;
+  uint8_t *To = Alone ? Private : Shared;
+  int64_t Units = unitsOf(Rows);
+  Range Mine = Alone ? Range{0, Units} : share(C, Units);
+  for (int64_t U = Mine.Begin; U < Mine.End; ++U) {
+    Unit Un = unitAt(Rows, U);
+    packUnit(S, Un, To + Un.Row * RowBytes);
+  }
+  if (!Alone)
+    barrier(C);
+  return To;
+}
+
+/// Computes Rows x Panels outputs from panel P on and hands each vector to
+/// Epi(panel, row, value); with Pairs, two panels at a time to
+/// Epi(panel, row, value, value of the next panel).
+template <int Rows, int Panels, bool Two, bool Pairs, typename Epilogue>
+LLMC_INLINE void runTile(PackedMatrix M, int64_t P, Unit U, const uint8_t *X,
+                         Epilogue Epi) {
+  int64_t Bytes = panelBytes(M.K, M.Type);
+  const uint8_t *W = M.Data + P * Bytes;
+  constexpr int Total = Pairs ? 2 : Panels;
+  VF Out[Total][Rows];
+  if constexpr (Panels == Total) {
+    if (M.Type == WF32)
+      tileF32<Rows, Panels>(W, Bytes, X, M.K, Out);
+    else
+      tileI8<Rows, Panels, Two>(W, Bytes, X, M.K, Out);
+  } else {
+    for (int I = 0; I < 2; ++I) {
+      VF Single[1][Rows];
+      if (M.Type == WF32)
+        tileF32<Rows, 1>(W + I * Bytes, Bytes, X, M.K, Single);
+      else
+        tileI8<Rows, 1, Two>(W + I * Bytes, Bytes, X, M.K, Single);
+      for (int R = 0; R < Rows; ++R)
+        Out[I][R] = Single[0][R];
+    }
+  }
+  for (int R = 0; R < Rows; ++R) {
+    if constexpr (Pairs) {
+      Epi(P, U.Row + R, Out[0][R], Out[1][R]);
+    } else {
+      for (int I = 0; I < Panels; ++I)
+        Epi(P + I, U.Row + R, Out[I][R]);
+    }
+  }
+}
+
+template <bool Two, bool Pairs, typename Epilogue>
+LLMC_INLINE void runUnit(PackedMatrix M, int64_t P, int64_t Panels, Unit U,
+                         const uint8_t *X, Epilogue Epi) {
+  if (U.Rows == 4 && Panels == 2)
+    return runTile<4, 2, Two, Pairs>(M, P, U, X, Epi);
+  for (int64_t I = 0; I < Panels; I += Pairs ? 2 : 1) {
+    if (U.Rows == 1)
+      runTile<1, 1, Two, Pairs>(M, P + I, U, X, Epi);
+    else if (U.Rows == 2)
+      runTile<2, 1, Two, Pairs>(M, P + I, U, X, Epi);
+    else if (U.Rows == 3)
+      runTile<3, 1, Two, Pairs>(M, P + I, U, X, Epi);
+    else
+      runTile<4, 1, Two, Pairs>(M, P + I, U, X, Epi);
+  }
+}
+
+/// All rows with the panels of Mine.
+template <bool Pairs, typename Epilogue>
+LLMC_INLINE void product(RowSet Rows, PackedMatrix M, int64_t Policy,
+                         Range Mine, const uint8_t *Xq, Epilogue Epi) {
+  int64_t RowBytes = xqBytesPerToken(M.K, Policy);
+  int64_t Units = unitsOf(Rows);
+  int64_t Block = RowBlockBytes / (RowBytes * UnitRows);
+  Block = Block < 4 ? 4 : Block;
+  for (int64_t U0 = 0; U0 < Units; U0 += Block) {
+    int64_t U1 = U0 + Block < Units ? U0 + Block : Units;
+    // A single unit gains nothing from two panels at once: one stream.
+    int64_t Step = Pairs || U1 - U0 > 1 ? 2 : 1;
+    for (int64_t P = Mine.Begin; P < Mine.End; P += Step) {
+      int64_t Panels = Mine.End - P < Step ? Mine.End - P : Step;
+      for (int64_t I = U0; I < U1; ++I) {
+        Unit U = unitAt(Rows, I);
+        const uint8_t *X = Xq + U.Row * RowBytes;
+        if (Policy == XF32 || !U.Two)
+          runUnit<false, Pairs>(M, P, Panels, U, X, Epi);
+        else
+          runUnit<true, Pairs>(M, P, Panels, U, X, Epi);
+      }
+    }
+  }
+}
+
+/// Sixteen values of a packed-order vector (bias) that may end inside.
+LLMC_INLINE VF panelVector(const float *V, int64_t Panel, int64_t N) {
+  return loadRow(V, Panel * 16, N);
+}
+LLMC_INLINE void storePanel(float *Row, int64_t Panel, int64_t N, VF V) {
+  if (Panel * 16 + 16 <= N)
+    store(Row + Panel * 16, V);
+  else
+    storePart(Row + Panel * 16, V, N - Panel * 16);
+}
+
+} // namespace llmc::kernels
+
+#endif // LLMC_COMPILER_KERNELS_CPU_PRODUCT_H

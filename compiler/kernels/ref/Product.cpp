@@ -1,0 +1,131 @@
+// Norm, quantisation and dot products of the reference kernels.
+#include "compiler/kernels/ref/Product.h"
+
+#include "runtime/base/Half.h"
+
+namespace llmc::kernels::ref {
+
+float fromHalf(uint16_t H) { return f16ToFloat(H); }
+uint16_t toHalf(float F) { return floatToF16(F); }
+
+std::vector<float> normRow(const float *X, int64_t K, int64_t Norm,
+                           const float *Gain, const float *Bias, float Eps) {
+  std::vector<float> Y(X, X + K);
+  if (Norm == NormNone)
+    return Y;
+  float Mean = 0.0f;
+  if (Norm == NormLayer) {
+    float Lanes[16] = {};
+    for (int64_t I = 0; I < K; ++I)
+      Lanes[I % 16] += X[I];
+    Mean = sumLanes(Lanes) / static_cast<float>(K);
+  }
+  float Lanes[16] = {};
+  for (int64_t I = 0; I < K; ++I)
+    Lanes[I % 16] = std::fmaf(X[I] - Mean, X[I] - Mean, Lanes[I % 16]);
+  float Inv = 1.0f / std::sqrt(sumLanes(Lanes) / static_cast<float>(K) + Eps);
+  for (int64_t I = 0; I < K; ++I) {
+    float V = (X[I] - Mean) * Inv;
+    if (Gain)
+      V = V * Gain[I];
+    if (Bias)
+      V = V + Bias[I];
+    Y[I] = V;
+  }
+  return Y;
+}
+
+namespace {
+float clamp(float V, float Top) {
+  return V > Top ? Top : (V < -Top ? -Top : V);
+}
+} // namespace
+
+QuantRow quantiseRow(std::vector<float> X, int64_t Policy, bool Generated) {
+  QuantRow Q;
+  if (Policy == XF32) {
+    Q.Exact = std::move(X);
+    return Q;
+  }
+  X.resize((X.size() + 63) / 64 * 64, 0.0f);
+  const float Top = Generated ? 32385.0f : 127.0f;
+  for (size_t B = 0; B < X.size(); B += 32) {
+    float Max = 0.0f;
+    for (size_t I = B; I < B + 32; ++I)
+      Max = std::fabs(X[I]) > Max ? std::fabs(X[I]) : Max;
+    float Scale = Max / Top;
+    Q.Scales.push_back(Scale);
+    for (size_t I = B; I < B + 32; ++I) {
+      float V = Scale > 0.0f ? std::nearbyintf(clamp(X[I] / Scale, Top)) : 0.0f;
+      float Hi = Generated ? clamp(std::nearbyintf(V / 254.0f), 127.0f) : V;
+      Q.Hi.push_back(static_cast<int32_t>(Hi));
+      if (Generated)
+        Q.Lo.push_back(static_cast<int32_t>(V - 254.0f * Hi));
+    }
+  }
+  return Q;
+}
+
+namespace {
+constexpr int64_t RecordBytes = 1088;
+
+struct Int8Element {
+  int32_t Value;
+  float Scale;
+};
+
+Int8Element int8Element(const uint8_t *W, int64_t K, int64_t Row, int64_t Col) {
+  const uint8_t *Record =
+      W + Row / 16 * ((K + 63) / 64 * RecordBytes) + Col / 64 * RecordBytes;
+  int64_t R = Row % 16, C = Col % 64;
+  uint16_t Half;
+  std::memcpy(&Half, Record + 1024 + C / 32 * 32 + R * 2, 2);
+  return {Record[C / 4 * 64 + R * 4 + C % 4] - 128, fromHalf(Half)};
+}
+
+float f32Element(const uint8_t *W, int64_t K, int64_t Row, int64_t Col) {
+  float F;
+  std::memcpy(&F, W + ((Row / 16 * K + Col) * 16 + Row % 16) * 4, 4);
+  return F;
+}
+} // namespace
+
+float product(const QuantRow &X, const uint8_t *W, int64_t K, int64_t N,
+              int64_t WType) {
+  float Sum = 0.0f;
+  if (WType == WF32) {
+    for (int64_t I = 0; I < K; ++I)
+      Sum = std::fmaf(f32Element(W, K, N, I), X.Exact[I], Sum);
+    return Sum;
+  }
+  for (size_t B = 0; B < X.Scales.size(); ++B) {
+    int32_t Hi = 0, Lo = 0;
+    float WScale = 0.0f;
+    for (int64_t I = B * 32; I < int64_t(B) * 32 + 32; ++I) {
+      Int8Element E = int8Element(W, K, N, I);
+      WScale = E.Scale;
+      Hi += E.Value * X.Hi[I];
+      if (!X.Lo.empty())
+        Lo += E.Value * X.Lo[I];
+    }
+    int32_t Block = X.Lo.empty() ? Hi : 254 * Hi + Lo;
+    Sum = std::fmaf(static_cast<float>(Block), WScale * X.Scales[B], Sum);
+  }
+  return Sum;
+}
+
+float packedValue(const uint8_t *W, int64_t K, int64_t Row, int64_t Col,
+                  int64_t WType) {
+  if (WType == WF32)
+    return f32Element(W, K, Row, Col);
+  Int8Element E = int8Element(W, K, Row, Col);
+  return static_cast<float>(E.Value) * E.Scale;
+}
+
+bool isPrompt(const LlmcCtx *C, int64_t Domain, int64_t R) {
+  if (Domain == RowsR)
+    R = static_cast<const int32_t *>(C->args->ptr[LLMC_ARG_LOGIT_ROWS])[R];
+  return R < int64_t(C->counts->prompt_tokens);
+}
+
+} // namespace llmc::kernels::ref

@@ -1,0 +1,130 @@
+// Every kernel of the catalogue through NVRTC for every target: it compiles,
+// spills nothing, uses no local memory, and its PTX is relabelled to the lowest
+// version of its target. Skipped with the reason where there is no NVRTC.
+#include "compiler/target/cuda/Nvrtc.h"
+#include "test/compiler/cuda/Requests.h"
+
+#include <gtest/gtest.h>
+#include <set>
+
+using namespace llmc;
+using namespace llmc::cuda;
+
+namespace {
+
+std::vector<KernelInstance> allInstances(const std::string &Target) {
+  std::vector<KernelInstance> All;
+  for (const KernelRequest &R : test::allKernels()) {
+    Result<KernelInstance> I = instantiate(R, Target);
+    EXPECT_TRUE(I.ok()) << R.Kernel << ": " << I.status().message();
+    if (I.ok())
+      All.push_back(I.take());
+  }
+  return All;
+}
+
+struct TargetCase {
+  const char *Target;
+  const char *Version;
+};
+
+class CompileAll : public testing::TestWithParam<TargetCase> {};
+
+TEST_P(CompileAll, NoSpillsNoLocalMemoryLowestPtx) {
+  Result<std::shared_ptr<const Nvrtc>> N = Nvrtc::open("");
+  if (!N.ok())
+    GTEST_SKIP() << N.status().message();
+  std::string Target = GetParam().Target;
+  std::vector<KernelInstance> All = allInstances(Target);
+  Result<CompiledModule> M = (*N)->compile(moduleText(All, Target), Target);
+  ASSERT_TRUE(M.ok()) << M.status().message() << "\n"
+                      << (M.status().notes().empty()
+                              ? ""
+                              : M.status().notes().front());
+  EXPECT_FALSE(M->Cubin.empty());
+  EXPECT_NE(M->Ptx.find(std::string("\n.version ") + GetParam().Version),
+            std::string::npos)
+      << M->Ptx.substr(0, 400);
+  std::set<std::string> Found;
+  for (const KernelFacts &K : M->Kernels) {
+    Found.insert(K.Name);
+    EXPECT_EQ(K.SpillBytes, 0u) << K.Name;
+    EXPECT_EQ(K.LocalBytes, 0u) << K.Name;
+    EXPECT_GT(K.Registers, 0u) << K.Name;
+    EXPECT_LE(K.Registers, 168u) << K.Name;
+    EXPECT_LE(K.SharedBytes, 48u * 1024) << K.Name;
+  }
+  for (const KernelInstance &I : All)
+    EXPECT_TRUE(Found.count(I.Entry)) << I.Entry;
+  EXPECT_EQ(M->Ptx.find("ld.local"), std::string::npos);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Targets, CompileAll,
+    testing::Values(TargetCase{"sm_80", "7.0"}, TargetCase{"sm_86", "7.1"},
+                    TargetCase{"sm_89", "7.8"}, TargetCase{"sm_90", "7.8"},
+                    TargetCase{"sm_100", "8.6"}, TargetCase{"sm_120", "8.7"}),
+    [](const testing::TestParamInfo<TargetCase> &I) {
+      return std::string(I.param.Target);
+    });
+
+TEST(Nvrtc, SameTextSameBytes) {
+  Result<std::shared_ptr<const Nvrtc>> N = Nvrtc::open("");
+  if (!N.ok())
+    GTEST_SKIP() << N.status().message();
+  std::vector<KernelInstance> One = {
+      *instantiate(test::request("add", {{"n", 8}}), "sm_80")};
+  std::string Text = moduleText(One, "sm_80");
+  Result<CompiledModule> A = (*N)->compile(Text, "sm_80");
+  Result<CompiledModule> B = (*N)->compile(Text, "sm_80");
+  ASSERT_TRUE(A.ok() && B.ok());
+  EXPECT_EQ(A->Cubin, B->Cubin);
+  EXPECT_EQ(A->Ptx, B->Ptx);
+}
+
+TEST(Nvrtc, UnknownTargetNamesItAndTheVersion) {
+  Result<std::shared_ptr<const Nvrtc>> N = Nvrtc::open("");
+  if (!N.ok())
+    GTEST_SKIP() << N.status().message();
+  Result<CompiledModule> M = (*N)->compile("", "sm_37");
+  ASSERT_FALSE(M.ok());
+  EXPECT_EQ(M.status().code(), StatusCode::Unsupported);
+  EXPECT_NE(M.status().message().find("sm_37"), std::string::npos);
+  EXPECT_NE(M.status().message().find((*N)->version()), std::string::npos);
+}
+
+TEST(Nvrtc, BrokenTextGivesTheLog) {
+  Result<std::shared_ptr<const Nvrtc>> N = Nvrtc::open("");
+  if (!N.ok())
+    GTEST_SKIP() << N.status().message();
+  Result<CompiledModule> M = (*N)->compile("__global__ void f( {", "sm_80");
+  ASSERT_FALSE(M.ok());
+  EXPECT_EQ(M.status().code(), StatusCode::Internal);
+  EXPECT_FALSE(M.status().notes().empty());
+}
+
+TEST(Nvrtc, LocalMemoryIsAnError) {
+  Result<std::shared_ptr<const Nvrtc>> N = Nvrtc::open("");
+  if (!N.ok())
+    GTEST_SKIP() << N.status().message();
+  Result<CompiledModule> M = (*N)->compile(
+      "__device__ __noinline__ void fill(float *A, float *P, int I) {\n"
+      "  for (int J = 0; J != I; ++J) A[P[J] > 0 ? J : I] = P[J]; }\n"
+      "extern \"C\" __global__ void greedy(float *P, int I) {\n"
+      "  float A[64]; fill(A, P, I); P[0] = A[I & 63]; }",
+      "sm_80");
+  ASSERT_FALSE(M.ok());
+  EXPECT_NE(M.status().message().find("kernel greedy uses "), std::string::npos)
+      << M.status().message();
+}
+
+TEST(Nvrtc, MissingLibraryListsWhatWasTried) {
+  Result<std::shared_ptr<const Nvrtc>> N = Nvrtc::open("/nowhere/nvrtc");
+  ASSERT_FALSE(N.ok());
+  EXPECT_EQ(N.status().code(), StatusCode::DoesNotFit);
+  EXPECT_EQ(N.status().message(), "nvrtc not found at /nowhere/nvrtc");
+  ASSERT_FALSE(N.status().notes().empty());
+  EXPECT_EQ(N.status().notes().front().rfind("tried /nowhere/nvrtc", 0), 0u);
+}
+
+} // namespace
