@@ -1,5 +1,7 @@
 #include "compiler/weights/WeightStore.h"
 
+#include "runtime/base/Quote.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -41,13 +43,6 @@ public:
 private:
   int Fd;
 };
-
-std::string quoted(std::string_view S) {
-  std::string Out = "'";
-  for (char C : S.substr(0, 200))
-    Out += static_cast<unsigned char>(C) < 0x20 || C == 0x7f ? '?' : C;
-  return Out + (S.size() > 200 ? "…'" : "'");
-}
 
 std::string ofTensor(std::string_view Tensor) {
   return Tensor.empty() ? "" : " of tensor " + quoted(Tensor);

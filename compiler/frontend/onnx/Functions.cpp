@@ -1,0 +1,208 @@
+// Local functions: refuses recursion and inlines calls, node by node, with
+// fresh names for what is inside.
+#include "compiler/frontend/onnx/Graph.h"
+
+#include "compiler/frontend/onnx/Signatures.h"
+#include "compiler/frontend/onnx/onnx-ml.pb.h"
+#include "runtime/base/Quote.h"
+
+using namespace llmc;
+using ::onnx::AttributeProto;
+using ::onnx::FunctionProto;
+using ::onnx::NodeProto;
+
+namespace {
+/// Small functions that call each other can unfold without end.
+constexpr size_t MaxNodes = 1u << 20;
+constexpr unsigned MaxCallDepth = 64;
+
+std::string functionKey(llvm::StringRef Domain, llvm::StringRef Name,
+                        llvm::StringRef Overload) {
+  std::string Key = domainOf(Domain).str();
+  Key += '\0';
+  Key += Name;
+  Key += '\0';
+  Key += Overload;
+  return Key;
+}
+} // namespace
+
+Status FlatGraph::readFunctions(const ::onnx::ModelProto &Model) {
+  for (const FunctionProto &F : Model.functions())
+    if (!Functions
+             .try_emplace(functionKey(F.domain(), F.name(), F.overload()), &F)
+             .second)
+      return malformedError("local function " + quoted(F.name()) +
+                            " is defined twice");
+  return checkRecursion();
+}
+
+const FunctionProto *FlatGraph::functionOf(const NodeProto &Node) const {
+  // A known op of the same name wins, as in ONNX Runtime.
+  if (Functions.empty() ||
+      (domainOf(Node.domain()).empty() && findOp(Node.op_type())))
+    return nullptr;
+  return Functions.lookup(
+      functionKey(Node.domain(), Node.op_type(), Node.overload()));
+}
+
+/// Depth-first over calls, without recursion of our own.
+Status FlatGraph::checkRecursion() const {
+  struct Frame {
+    const FunctionProto *F;
+    int Next;
+  };
+  llvm::DenseSet<const FunctionProto *> Done;
+  for (const llvm::StringMapEntry<const FunctionProto *> &Entry : Functions) {
+    std::vector<Frame> Stack;
+    llvm::DenseSet<const FunctionProto *> Open;
+    if (!Done.contains(Entry.second)) {
+      Stack.push_back({Entry.second, 0});
+      Open.insert(Entry.second);
+    }
+    while (!Stack.empty()) {
+      Frame &Top = Stack.back();
+      if (Top.Next == Top.F->node_size()) {
+        Done.insert(Top.F);
+        Open.erase(Top.F);
+        Stack.pop_back();
+        continue;
+      }
+      const FunctionProto *Callee = functionOf(Top.F->node(Top.Next++));
+      if (!Callee || Done.contains(Callee))
+        continue;
+      if (!Open.insert(Callee).second) {
+        std::string Path;
+        for (const Frame &F : Stack)
+          Path += printable(F.F->name()) + " -> ";
+        return malformedError("local function " + quoted(Callee->name()) +
+                              " is recursive: " + Path +
+                              printable(Callee->name()));
+      }
+      Stack.push_back({Callee, 0});
+    }
+  }
+  return Status::success();
+}
+
+Status FlatGraph::addNode(const NodeProto &Node, int64_t NodeOpset,
+                          const std::string &Prefix, unsigned Depth) {
+  std::string Label = Node.name();
+  if (Label.empty())
+    Label = Node.op_type() + "_" + std::to_string(Nodes.size());
+  Label = Prefix + Label;
+  if (const FunctionProto *F = functionOf(Node))
+    return inlineCall(Node, *F, Label, Depth);
+  if (Nodes.size() >= MaxNodes)
+    return malformedError("the graph has more than " +
+                          std::to_string(MaxNodes) + " nodes");
+  Nodes.push_back({&Node, NodeOpset, std::move(Label), false});
+  return Status::success();
+}
+
+namespace {
+/// Renames the values of a function's body for one call.
+class CallNames {
+public:
+  CallNames(const NodeProto &Call, const FunctionProto &F, std::string Label)
+      : Prefix(std::move(Label) + "/") {
+    for (int I = 0; I < F.input_size(); ++I)
+      Map[F.input(I)] = I < Call.input_size() ? Call.input(I) : "";
+    for (int I = 0; I < F.output_size(); ++I)
+      if (I < Call.output_size() && !Call.output(I).empty())
+        Map.try_emplace(F.output(I), Call.output(I));
+  }
+  std::string operator()(const std::string &Name) const {
+    if (Name.empty())
+      return Name;
+    llvm::StringMap<std::string>::const_iterator It = Map.find(Name);
+    return It == Map.end() ? Prefix + Name : It->second;
+  }
+
+private:
+  std::string Prefix;
+  llvm::StringMap<std::string> Map;
+};
+
+const AttributeProto *
+findAttr(const google::protobuf::RepeatedPtrField<AttributeProto> &Attrs,
+         const std::string &Name) {
+  for (const AttributeProto &A : Attrs)
+    if (A.name() == Name)
+      return &A;
+  return nullptr;
+}
+
+/// The attributes of a body node, references to the call's ones resolved.
+void copyAttributes(const NodeProto &From, const NodeProto &Call,
+                    const FunctionProto &F, NodeProto &To) {
+  for (const AttributeProto &A : From.attribute()) {
+    const AttributeProto *Source = &A;
+    if (!A.ref_attr_name().empty()) {
+      Source = findAttr(Call.attribute(), A.ref_attr_name());
+      if (!Source)
+        Source = findAttr(F.attribute_proto(), A.ref_attr_name());
+      if (!Source)
+        continue;
+    }
+    AttributeProto *Copy = To.add_attribute();
+    *Copy = *Source;
+    Copy->set_name(A.name());
+  }
+}
+
+int64_t functionOpset(const FunctionProto &F, int64_t Default) {
+  for (const ::onnx::OperatorSetIdProto &Import : F.opset_import())
+    if (domainOf(Import.domain()).empty())
+      return Import.version();
+  return Default;
+}
+} // namespace
+
+Status FlatGraph::inlineCall(const NodeProto &Call, const FunctionProto &F,
+                             const std::string &Label, unsigned Depth) {
+  if (Depth >= MaxCallDepth)
+    return malformedError("local functions call each other deeper than " +
+                          std::to_string(MaxCallDepth) + " in node " +
+                          quoted(Label));
+  if (Call.input_size() > F.input_size() ||
+      Call.output_size() > F.output_size())
+    return malformedError(
+        "node " + quoted(Label) + " calls local function " + quoted(F.name()) +
+        " with " + std::to_string(Call.input_size()) + " inputs and " +
+        std::to_string(Call.output_size()) + " outputs, expected at most " +
+        std::to_string(F.input_size()) + " and " +
+        std::to_string(F.output_size()));
+  CallNames Names(Call, F, Label);
+  int64_t BodyOpset = functionOpset(F, Opset);
+  for (const NodeProto &Node : F.node()) {
+    if (Inlined.size() >= MaxNodes)
+      return malformedError("local functions unfold to more than " +
+                            std::to_string(MaxNodes) + " nodes");
+    Inlined.push_back(std::make_unique<NodeProto>());
+    NodeProto &Copy = *Inlined.back();
+    Copy.set_name(Node.name());
+    Copy.set_op_type(Node.op_type());
+    Copy.set_domain(Node.domain());
+    Copy.set_overload(Node.overload());
+    for (const std::string &Name : Node.input())
+      Copy.add_input(Names(Name));
+    for (const std::string &Name : Node.output())
+      Copy.add_output(Names(Name));
+    copyAttributes(Node, Call, F, Copy);
+    LLMC_RETURN_IF_ERROR(addNode(Copy, BodyOpset, Label + "/", Depth + 1));
+  }
+  // A function may hand an input on as an output.
+  for (int I = 0; I < Call.output_size(); ++I)
+    for (const std::string &Input : F.input())
+      if (F.output(I) == Input && !Call.output(I).empty()) {
+        Inlined.push_back(std::make_unique<NodeProto>());
+        NodeProto &Copy = *Inlined.back();
+        Copy.set_op_type("Identity");
+        Copy.add_input(Names(Input));
+        Copy.add_output(Call.output(I));
+        LLMC_RETURN_IF_ERROR(addNode(Copy, BodyOpset, Label + "/", Depth + 1));
+        break;
+      }
+  return Status::success();
+}
