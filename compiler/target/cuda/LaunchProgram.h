@@ -1,0 +1,82 @@
+// What the runtime executes on CUDA: kernels and launches in order, as plain
+// structs, and their FlatBuffer form (runtime/artifact/Program.fbs).
+#ifndef LLMC_COMPILER_TARGET_CUDA_LAUNCHPROGRAM_H
+#define LLMC_COMPILER_TARGET_CUDA_LAUNCHPROGRAM_H
+
+#include "compiler/target/cuda/KernelText.h"
+#include "runtime/base/DType.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace llmc::cuda {
+
+/// A kernel of the module. Resources are known after the compile.
+struct LaunchKernel {
+  std::string Entry;
+  std::string Kernel; ///< catalogue name
+  uint32_t Block = 1; ///< threads, one dimension
+  uint32_t Registers = 0;
+  uint32_t SharedBytes = 0;
+  uint32_t SpillBytes = 0;
+  uint32_t LocalBytes = 0;
+  std::vector<std::string> SourceNodes; ///< of all its launches, each once
+};
+
+/// How one kernel parameter is made; the numbers are those of ArgKind in
+/// Program.fbs.
+enum class LaunchArgKind : uint8_t {
+  Null = 0,
+  Step = 1,   ///< Index is an LlmcArg
+  Arena = 2,  ///< Offsets has one per bucket
+  Weight = 3, ///< Offsets has one
+  Kv = 4      ///< Offsets has one
+};
+struct LaunchArg {
+  LaunchArgKind Kind = LaunchArgKind::Null;
+  uint32_t Index = 0;
+  std::vector<uint64_t> Offsets;
+};
+
+struct Launch {
+  uint32_t Kernel = 0;     ///< index into LaunchProgram::Kernels
+  std::vector<Grid> Grids; ///< one per bucket
+  std::vector<LaunchArg> Args;
+  int32_t Layer = -1; ///< -1: outside the layers
+  std::vector<std::string> SourceNodes;
+};
+
+/// Part of a KV page that belongs to one state.
+struct LaunchState {
+  std::string Name;
+  uint32_t Layers = 0, KvHeads = 0, HeadDim = 0, VHeadDim = 0;
+  DType Type = DType::F16;
+  uint64_t PageOffset = 0;
+  /// Bytes of one layer of it in a page.
+  uint64_t layerBytes(uint32_t PageTokens) const {
+    return uint64_t{KvHeads} * (HeadDim + VHeadDim) * PageTokens *
+           bitsOf(Type) / 8;
+  }
+};
+
+struct LaunchProgram {
+  std::string Target;
+  std::vector<uint32_t> Buckets;
+  std::vector<uint64_t> ArenaBytes;
+  uint32_t MaxSequences = 0, MaxContext = 0, Vocab = 0, Hidden = 0;
+  uint64_t WeightBytes = 0;
+  uint32_t PageTokens = 0;
+  uint64_t PageBytes = 0;
+  uint32_t Pages = 0;
+  std::vector<LaunchState> States;
+  std::vector<LaunchKernel> Kernels;
+  std::vector<Launch> Launches;
+};
+
+/// The llmc.fb.Program of it.
+std::vector<uint8_t> toFlatBuffer(const LaunchProgram &P);
+
+} // namespace llmc::cuda
+
+#endif // LLMC_COMPILER_TARGET_CUDA_LAUNCHPROGRAM_H
