@@ -33,7 +33,6 @@ namespace detail {
 void quantizeBlockBaseline(const float *X, Int8Block &Out, Int8Error &Error);
 #if defined(__x86_64__)
 void quantizeBlockAvx2(const float *X, Int8Block &Out, Int8Error &Error);
-void quantizeBlockAvx512(const float *X, Int8Block &Out, Int8Error &Error);
 #endif
 } // namespace detail
 } // namespace llmc
