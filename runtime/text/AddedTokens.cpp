@@ -33,8 +33,10 @@ bool isWord(uint32_t C) {
   case UTF8PROC_CATEGORY_ME:
   case UTF8PROC_CATEGORY_ND:
   case UTF8PROC_CATEGORY_NL:
-  case UTF8PROC_CATEGORY_PC: return true;
-  default: return C == 0x200C || C == 0x200D;
+  case UTF8PROC_CATEGORY_PC:
+    return true;
+  default:
+    return C == 0x200C || C == 0x200D;
   }
 }
 

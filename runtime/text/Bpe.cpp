@@ -38,8 +38,9 @@ constexpr uint32_t NoSymbol = UINT32_MAX;
 const Merge *Bpe::find(int32_t Left, int32_t Right) const {
   const Merge *First = D.Merges.data() + D.MergeBegin[Left];
   const Merge *Last = D.Merges.data() + D.MergeBegin[Left + 1];
-  const Merge *M = std::lower_bound(
-      First, Last, Right, [](const Merge &A, int32_t R) { return A.Right < R; });
+  const Merge *M =
+      std::lower_bound(First, Last, Right,
+                       [](const Merge &A, int32_t R) { return A.Right < R; });
   return M != Last && M->Right == Right ? M : nullptr;
 }
 
@@ -128,8 +129,7 @@ void Bpe::mergeLong(const std::vector<int32_t> &Ids,
     Candidate C = Heap.top();
     Heap.pop();
     Symbol &S = Symbols[C.Position];
-    if (S.Id != C.Left || S.Next == NoSymbol ||
-        Symbols[S.Next].Id != C.Right)
+    if (S.Id != C.Left || S.Next == NoSymbol || Symbols[S.Next].Id != C.Right)
       continue; // one of the two has been merged since
     Symbol &Gone = Symbols[S.Next];
     S.Id = C.Result;

@@ -21,8 +21,8 @@ constexpr Alphabet makeAlphabet() {
     B = -1;
   uint16_t Next = 256;
   for (unsigned B = 0; B < 256; ++B) {
-    bool Visible = (B >= 0x21 && B <= 0x7E) || (B >= 0xA1 && B <= 0xAC) ||
-                   B >= 0xAE;
+    bool Visible =
+        (B >= 0x21 && B <= 0x7E) || (B >= 0xA1 && B <= 0xAC) || B >= 0xAE;
     uint16_t C = Visible ? static_cast<uint16_t>(B) : Next++;
     A.OfByte[B] = C;
     A.OfChar[C] = static_cast<int16_t>(B);

@@ -1,3 +1,4 @@
+// Token bytes go through a stream that holds back unfinished characters.
 #include "runtime/text/Detokenizer.h"
 
 namespace llmc {

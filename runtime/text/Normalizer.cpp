@@ -12,8 +12,10 @@ namespace {
 int optionsOf(NormalForm F) {
   int Stable = UTF8PROC_STABLE;
   switch (F) {
-  case NormalForm::C: return Stable | UTF8PROC_COMPOSE;
-  case NormalForm::D: return Stable | UTF8PROC_DECOMPOSE;
+  case NormalForm::C:
+    return Stable | UTF8PROC_COMPOSE;
+  case NormalForm::D:
+    return Stable | UTF8PROC_DECOMPOSE;
   case NormalForm::KC:
     return Stable | UTF8PROC_COMPOSE | UTF8PROC_COMPAT;
   case NormalForm::KD:
@@ -34,10 +36,10 @@ Result<std::string> normalize(std::string_view Text,
     return Out;
   for (NormalForm F : Forms) {
     utf8proc_uint8_t *New = nullptr;
-    utf8proc_ssize_t N = utf8proc_map(
-        reinterpret_cast<const utf8proc_uint8_t *>(Out.data()),
-        static_cast<utf8proc_ssize_t>(Out.size()), &New,
-        static_cast<utf8proc_option_t>(optionsOf(F)));
+    utf8proc_ssize_t N =
+        utf8proc_map(reinterpret_cast<const utf8proc_uint8_t *>(Out.data()),
+                     static_cast<utf8proc_ssize_t>(Out.size()), &New,
+                     static_cast<utf8proc_option_t>(optionsOf(F)));
     if (N < 0)
       return malformedError(std::string("text cannot be normalised: ") +
                             utf8proc_errmsg(N));

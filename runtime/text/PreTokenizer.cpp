@@ -100,8 +100,8 @@ Status PreTokenizer::split(const Step &St, std::string_view Text, Piece Range,
   size_t Done = 0, From = 0;
   auto Add = [&](size_t Begin, size_t End, bool Matched) {
     if (Begin != End)
-      Parts.push_back({{Range.Begin + Begin, Range.Begin + End},
-                       Matched != St.Invert});
+      Parts.push_back(
+          {{Range.Begin + Begin, Range.Begin + End}, Matched != St.Invert});
   };
   while (From <= Part.size()) {
     LLMC_ASSIGN_OR_RETURN(SplitRegex::Match M,

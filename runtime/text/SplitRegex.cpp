@@ -62,10 +62,10 @@ Result<SplitRegex> SplitRegex::compile(std::string_view Pattern) {
   if (R.P->Code == nullptr) {
     PCRE2_UCHAR Text[160] = {};
     pcre2_get_error_message(Error, Text, sizeof(Text));
-    return malformedError(
-        "regular expression, at byte " + std::to_string(Offset) + " of " +
-        std::to_string(Pattern.size()) + ": " +
-        std::string(reinterpret_cast<const char *>(Text)));
+    return malformedError("regular expression, at byte " +
+                          std::to_string(Offset) + " of " +
+                          std::to_string(Pattern.size()) + ": " +
+                          std::string(reinterpret_cast<const char *>(Text)));
   }
   // Where the system forbids executable memory the interpreter does it.
   R.P->Jit = pcre2_jit_compile(R.P->Code, PCRE2_JIT_COMPLETE) == 0;
@@ -74,10 +74,9 @@ Result<SplitRegex> SplitRegex::compile(std::string_view Pattern) {
 
 Result<SplitRegex::Match> SplitRegex::find(std::string_view Text, size_t From,
                                            Scratch &S) const {
-  int Count =
-      pcre2_match(P->Code, reinterpret_cast<PCRE2_SPTR>(Text.data()),
-                  Text.size(), From, PCRE2_NO_UTF_CHECK, S.P->Data,
-                  S.P->Context);
+  int Count = pcre2_match(P->Code, reinterpret_cast<PCRE2_SPTR>(Text.data()),
+                          Text.size(), From, PCRE2_NO_UTF_CHECK, S.P->Data,
+                          S.P->Context);
   if (Count == PCRE2_ERROR_NOMATCH)
     return Match{};
   if (Count < 0)

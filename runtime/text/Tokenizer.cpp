@@ -57,13 +57,12 @@ Status Tokenizer::Impl::encodeText(std::string Text, PreTokenizer::Scratch &S,
   std::vector<PreTokenizer::Piece> Pieces;
   LLMC_RETURN_IF_ERROR(Pre.run(Text, Pieces, S));
   for (PreTokenizer::Piece Q : Pieces)
-    Merger.encode(std::string_view(Text).substr(Q.Begin, Q.End - Q.Begin),
-                  Out);
+    Merger.encode(std::string_view(Text).substr(Q.Begin, Q.End - Q.Begin), Out);
   return Status::success();
 }
 
-Result<std::vector<int32_t>>
-Tokenizer::encode(std::string_view Text, const EncodeOptions &O) const {
+Result<std::vector<int32_t>> Tokenizer::encode(std::string_view Text,
+                                               const EncodeOptions &O) const {
   if (size_t Bad = findBadUtf8(Text); Bad != std::string_view::npos)
     return malformedError("text is not UTF-8 at byte " + std::to_string(Bad) +
                           " of " + std::to_string(Text.size()));
@@ -90,8 +89,8 @@ Tokenizer::encode(std::string_view Text, const EncodeOptions &O) const {
       if (Q.Id >= 0)
         Out.push_back(Q.Id);
       else
-        LLMC_RETURN_IF_ERROR(P->encodeText(
-            Normal.substr(Q.Begin, Q.End - Q.Begin), S, Out));
+        LLMC_RETURN_IF_ERROR(
+            P->encodeText(Normal.substr(Q.Begin, Q.End - Q.Begin), S, Out));
     }
   }
   if (O.AddSpecial)

@@ -23,8 +23,7 @@ using Json = nlohmann::json;
 constexpr const char *Gpt2Pattern =
     "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|"
     "\\s+(?!\\S)|\\s+";
-constexpr const char *PunctuationPattern =
-    "[\\p{P}!-/:-@\\[-`{-~]";
+constexpr const char *PunctuationPattern = "[\\p{P}!-/:-@\\[-`{-~]";
 constexpr int64_t MaxId = (1 << 24) - 1;
 
 Status bad(const std::string &What) {
@@ -197,8 +196,8 @@ Status Compiler::readAdded() {
     const Json *Id = J.is_object() ? present(J, "id") : nullptr;
     AddedToken A;
     A.Content = J.is_object() ? textOr(J, "content", "") : "";
-    if (Id == nullptr || !Id->is_number_integer() ||
-        Id->get<int64_t>() < 0 || Id->get<int64_t>() > MaxId)
+    if (Id == nullptr || !Id->is_number_integer() || Id->get<int64_t>() < 0 ||
+        Id->get<int64_t>() > MaxId)
       return bad("added token '" + A.Content + "' has no id from 0 to " +
                  std::to_string(MaxId));
     if (A.Content.empty())
@@ -331,8 +330,8 @@ Status Compiler::readTemplate(const Json &P) {
     return bad("TemplateProcessing has no list 'single'");
   bool Behind = false;
   for (const Json &Part : *Single) {
-    const Json *Token = Part.is_object() ? present(Part, "SpecialToken")
-                                         : nullptr;
+    const Json *Token =
+        Part.is_object() ? present(Part, "SpecialToken") : nullptr;
     if (Token == nullptr) {
       if (Behind)
         return bad("TemplateProcessing names the text twice");
@@ -401,8 +400,8 @@ void Compiler::layOutTokens() {
     D.TextBegin.push_back(static_cast<uint32_t>(D.Text.size()));
   }
   for (const AddedToken &A : D.AddedTokens)
-    D.Flags[A.Id] |= TokenizerData::Added |
-                     (A.Special ? TokenizerData::Special : 0);
+    D.Flags[A.Id] |=
+        TokenizerData::Added | (A.Special ? TokenizerData::Special : 0);
 }
 
 Result<TokenizerData> Compiler::run() {

@@ -71,8 +71,8 @@ struct TokenizerData {
   std::array<int32_t, 256> ByteId;  ///< token of a byte, -1: none
   std::vector<uint32_t> MergeBegin; ///< [vocab + 1], offsets into Merges
   std::vector<Merge> Merges;        ///< by left token, then by Right
-  std::vector<int32_t> ByText; ///< ids sorted by bytes; empty unless whole
-                               ///< pieces are looked up before merging
+  std::vector<int32_t> ByText;      ///< ids sorted by bytes; empty unless whole
+                                    ///< pieces are looked up before merging
   std::vector<AddedToken> AddedTokens;
   std::vector<NormalForm> Normalizers;
   std::vector<PreStep> PreSteps;

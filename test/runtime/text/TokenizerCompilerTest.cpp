@@ -1,6 +1,6 @@
 // What tokenizer.json may not hold: the error names the component.
-#include "runtime/text/Tokenizer.h"
 #include "runtime/text/TokenizerCompiler.h"
+#include "runtime/text/Tokenizer.h"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 // Tokenizers cut down from real ones (test/Inputs/text) against ids of the
 // reference library: SmolLM2 (Digits, GPT-2 pattern), Qwen2 (NFC, Split),
 // Llama-3 kind (Split, merges ignored for whole words, BOS by template).
-#include "runtime/text/Detokenizer.h"
 #include "runtime/text/Tokenizer.h"
+#include "runtime/text/Detokenizer.h"
 #include "runtime/text/TokenizerCompiler.h"
 
 #include <filesystem>
@@ -86,7 +86,8 @@ TEST(Tokenizer, SkipsSpecialTokens) {
   Tokenizer T = loadFrom(input("smollm2-trimmed.json"));
   EXPECT_TRUE(T.isSpecial(2));
   EXPECT_FALSE(T.isSpecial(198));
-  EXPECT_EQ(T.decode(std::vector<int32_t>{1, 198, 2}), "<|im_start|>\n<|im_end|>");
+  EXPECT_EQ(T.decode(std::vector<int32_t>{1, 198, 2}),
+            "<|im_start|>\n<|im_end|>");
   EXPECT_EQ(T.decode(std::vector<int32_t>{1, 198, 2}, true), "\n");
   EXPECT_EQ(T.addedToken("<|im_end|>"), 2);
   EXPECT_EQ(T.addedToken("<|none|>"), -1);

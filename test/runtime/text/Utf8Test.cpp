@@ -1,6 +1,6 @@
 // UTF-8: validation and the stream that holds back unfinished characters.
-#include "runtime/text/ByteLevel.h"
 #include "runtime/text/Utf8.h"
+#include "runtime/text/ByteLevel.h"
 
 #include <gtest/gtest.h>
 
@@ -20,9 +20,9 @@ std::string streamed(std::string_view Bytes, size_t Step) {
 TEST(Utf8, FindsTheFirstBadByte) {
   EXPECT_EQ(findBadUtf8("plain"), std::string_view::npos);
   EXPECT_EQ(findBadUtf8("\xC3\xA9\xF0\x9F\x98\x80"), std::string_view::npos);
-  EXPECT_EQ(findBadUtf8("ab\xC3"), 2u);          // unfinished
-  EXPECT_EQ(findBadUtf8("a\xC0\xAF"), 1u);       // overlong
-  EXPECT_EQ(findBadUtf8("\xED\xA0\x80"), 0u);    // surrogate
+  EXPECT_EQ(findBadUtf8("ab\xC3"), 2u);           // unfinished
+  EXPECT_EQ(findBadUtf8("a\xC0\xAF"), 1u);        // overlong
+  EXPECT_EQ(findBadUtf8("\xED\xA0\x80"), 0u);     // surrogate
   EXPECT_EQ(findBadUtf8("\xF4\x90\x80\x80"), 0u); // above U+10FFFF
 }
 
@@ -40,11 +40,17 @@ TEST(Utf8, StreamGivesWholeCharactersOnly) {
 TEST(Utf8, BrokenCharactersBecomeOneReplacementPerSubpart) {
   const std::string R = "\xEF\xBF\xBD";
   for (size_t Step : {1, 2, 3, 7}) {
-    EXPECT_EQ(streamed("\xE4\xBD" "A", Step), R + "A");
+    EXPECT_EQ(streamed("\xE4\xBD"
+                       "A",
+                       Step),
+              R + "A");
     EXPECT_EQ(streamed("\x80\x80", Step), R + R);
     EXPECT_EQ(streamed("\xED\xA0\x80", Step), R + R + R);
     EXPECT_EQ(streamed("\xED\xA0", Step), R + R);
-    EXPECT_EQ(streamed("\xED\xA0" "b", Step), R + R + "b");
+    EXPECT_EQ(streamed("\xED\xA0"
+                       "b",
+                       Step),
+              R + R + "b");
     EXPECT_EQ(streamed("\xF0\x9F\x98", Step), R);
   }
 }

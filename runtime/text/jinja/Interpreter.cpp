@@ -1,0 +1,495 @@
+// Statements, scopes and calls. Loops, macros, with and captured blocks have
+// scopes of their own; if has none. A scope that a macro was defined in lives
+// until the end, all others go with their block.
+#include "runtime/text/jinja/Interpreter.h"
+
+#include "runtime/text/jinja/Library.h"
+
+#include <algorithm>
+
+namespace llmc::jinja {
+
+using K = Node::Kind;
+
+namespace {
+
+constexpr unsigned MaxDepth = 1500; ///< nested evaluations
+constexpr int64_t MaxRange = 100'000;
+
+bool isFunction(std::string_view N) {
+  for (std::string_view F : {"range", "namespace", "dict", "raise_exception",
+                             "strftime_now", "joiner", "cycler", "lipsum"})
+    if (N == F)
+      return true;
+  return false;
+}
+
+/// Whether a macro's body uses a name (varargs, kwargs).
+bool mentions(const Node *N, std::string_view Name) {
+  if (N == nullptr)
+    return false;
+  if (N->What == K::Name && N->Text == Name)
+    return true;
+  for (const NodePtr &C : N->Children)
+    if (mentions(C.get(), Name))
+      return true;
+  for (const auto &[Key, C] : N->Named)
+    if (mentions(C.get(), Name))
+      return true;
+  return false;
+}
+
+std::shared_ptr<Object> makeObject(Object::Type T, std::string Name) {
+  std::shared_ptr<Object> O = std::make_shared<Object>(T);
+  O->Name = std::move(Name);
+  return O;
+}
+
+} // namespace
+
+/// A scope for as long as it lives.
+class Interpreter::Inner {
+public:
+  Inner(Interpreter &I, Scope *Parent)
+      : I(I), Outer(I.Current), Own(std::make_unique<Scope>()) {
+    Own->Parent = Parent;
+    I.Current = Own.get();
+  }
+  ~Inner() {
+    I.Current = Outer;
+    if (Own->Kept)
+      I.KeptScopes.push_back(std::move(Own));
+  }
+  Scope &scope() { return *Own; }
+
+private:
+  Interpreter &I;
+  Scope *Outer;
+  std::unique_ptr<Scope> Own;
+};
+
+Result<std::string> Interpreter::run(const Node &Root, const Value &Variables) {
+  Scope Globals;
+  for (const auto &[Key, V] : Variables.members())
+    Globals.Variables.emplace_back(display(Key), V);
+  Globals.Kept = true;
+  Current = &Globals;
+  execute(Root);
+  Current = nullptr;
+  KeptScopes.clear();
+  if (failed())
+    return failure();
+  return std::move(Out);
+}
+
+Value Interpreter::lookUp(const std::string &Name) {
+  for (Scope *S = Current; S != nullptr; S = S->Parent)
+    for (auto It = S->Variables.rbegin(); It != S->Variables.rend(); ++It)
+      if (It->first == Name)
+        return It->second;
+  if (isFunction(Name))
+    return Value::object(makeObject(Object::Type::Function, Name));
+  return Value::undefined("'" + Name + "' is undefined");
+}
+
+void Interpreter::set(const std::string &Name, Value V) {
+  for (auto &[N, Old] : Current->Variables)
+    if (N == Name) {
+      Old = std::move(V);
+      return;
+    }
+  Current->Variables.emplace_back(Name, std::move(V));
+}
+
+void Interpreter::print(const Node &N) {
+  Out += N.Text;
+  for (const NodePtr &C : N.Children) {
+    Value V = evaluate(*C);
+    if (!failed() && charge(V.weight()))
+      Out += display(V);
+  }
+  if (Out.size() > MaxText)
+    (void)room(Out.size());
+}
+
+std::string Interpreter::capture(const Node &Body) {
+  std::string Outside = std::exchange(Out, "");
+  execute(Body);
+  return std::exchange(Out, std::move(Outside));
+}
+
+void Interpreter::assign(const Node &T, const Value &V) {
+  if (T.What == K::Name) {
+    set(T.Text, V);
+  } else if (T.What == K::Attribute) {
+    Value N = evaluate(*T.Children[0]);
+    Object *O = N.asObject();
+    if (O == nullptr || O->What != Object::Type::Namespace) {
+      fail("cannot assign attribute on non-namespace object");
+      return;
+    }
+    if (V.isObject()) {
+      fail("a namespace cannot hold an object");
+      return;
+    }
+    for (auto &[Name, Old] : O->Fields)
+      if (Name == T.Text) {
+        Old = V;
+        return;
+      }
+    O->Fields.emplace_back(T.Text, V);
+  } else {
+    Value::Items Items = iterate(V);
+    if (failed())
+      return;
+    if (Items.size() != T.Children.size()) {
+      fail(std::to_string(Items.size()) + " values to unpack, expected " +
+           std::to_string(T.Children.size()));
+      return;
+    }
+    for (size_t I = 0; I < Items.size(); ++I)
+      assign(*T.Children[I], Items[I]);
+  }
+}
+
+Interpreter::Flow Interpreter::execute(const Node &N) {
+  if (failed() || !charge(1))
+    return Flow::Next;
+  if (++Depth > MaxDepth)
+    fail("nested deeper than " + std::to_string(MaxDepth));
+  Line = N.Line, Column = N.Column;
+  Flow F = Flow::Next;
+  switch (N.What) {
+  case K::Output:
+    print(N);
+    break;
+  case K::Sequence:
+    for (const NodePtr &C : N.Children) {
+      F = execute(*C);
+      if (F != Flow::Next || failed())
+        break;
+    }
+    break;
+  case K::If: {
+    size_t I = 0;
+    for (; I + 1 < N.Children.size(); I += 2)
+      if (evaluate(*N.Children[I]).truthy() || failed())
+        break;
+    if (!failed() && I < N.Children.size())
+      F = execute(*N.Children[std::min(I + 1, N.Children.size() - 1)]);
+    break;
+  }
+  case K::For:
+    F = executeFor(N);
+    break;
+  case K::Set:
+    assign(*N.Children[0], evaluate(*N.Children[1]));
+    break;
+  case K::SetBlock: {
+    Value V;
+    {
+      Inner S(*this, Current);
+      V = Value::string(capture(*N.Children[2]));
+    }
+    if (N.Children[1])
+      V = filter(*N.Children[1], &V);
+    assign(*N.Children[0], V);
+    break;
+  }
+  case K::Macro:
+    defineMacro(N);
+    break;
+  case K::CallBlock:
+    callBlock(N);
+    break;
+  case K::FilterBlock: {
+    Inner S(*this, Current);
+    Value V = Value::string(capture(*N.Children[1]));
+    Out += display(filter(*N.Children[0], &V));
+    break;
+  }
+  case K::With: {
+    Value::Items Values;
+    for (const auto &[Name, E] : N.Named)
+      Values.push_back(evaluate(*E));
+    Inner S(*this, Current);
+    for (size_t I = 0; I < Values.size(); ++I)
+      set(N.Named[I].first, Values[I]);
+    F = execute(*N.Children[0]);
+    break;
+  }
+  case K::Break:
+    F = Flow::Break;
+    break;
+  case K::Continue:
+    F = Flow::Continue;
+    break;
+  default:
+    fail("not a statement");
+  }
+  --Depth;
+  return F;
+}
+
+Interpreter::Flow Interpreter::executeFor(const Node &N) {
+  Value::Items Items = iterate(evaluate(*N.Children[1]));
+  if (N.Children[2]) { // the condition decides before loop.length is known
+    Inner S(*this, Current);
+    Value::Items Chosen;
+    for (const Value &V : Items) {
+      S.scope().Variables.clear();
+      assign(*N.Children[0], V);
+      if (evaluate(*N.Children[2]).truthy())
+        Chosen.push_back(V);
+      if (failed())
+        return Flow::Next;
+    }
+    Items = std::move(Chosen);
+  }
+  if (failed())
+    return Flow::Next;
+  if (Items.empty())
+    return N.Children[4] ? execute(*N.Children[4]) : Flow::Next;
+  std::shared_ptr<Object> Loop = makeObject(Object::Type::Loop, "loop");
+  Loop->Items = std::move(Items);
+  Inner S(*this, Current);
+  for (; Loop->Index < Loop->Items.size() && !failed(); ++Loop->Index) {
+    if (!S.scope().Kept)
+      S.scope().Variables.clear();
+    set("loop", Value::object(Loop));
+    assign(*N.Children[0], Loop->Items[Loop->Index]);
+    if (execute(*N.Children[3]) == Flow::Break)
+      break;
+  }
+  return Flow::Next;
+}
+
+void Interpreter::defineMacro(const Node &N) {
+  std::shared_ptr<Object> M = makeObject(Object::Type::Macro, N.Text);
+  M->Body = &N;
+  M->Home = Current;
+  // The chain of scopes must outlive the macro.
+  for (Scope *S = Current; S != nullptr; S = S->Parent)
+    S->Kept = true;
+  set(N.Text, Value::object(std::move(M)));
+}
+
+void Interpreter::callBlock(const Node &N) {
+  std::shared_ptr<Object> Body = makeObject(Object::Type::Caller, "caller");
+  Body->Body = &N;
+  Body->Home = Current;
+  for (Scope *S = Current; S != nullptr; S = S->Parent)
+    S->Kept = true;
+  Value Caller = Value::object(std::move(Body));
+  Value V = call(*N.Children[0], &Caller);
+  if (!failed())
+    Out += display(V);
+}
+
+Arguments Interpreter::arguments(const Node &N) {
+  Arguments A;
+  for (size_t I = 1; I < N.Children.size() && !failed(); ++I)
+    A.Positional.push_back(evaluate(*N.Children[I]));
+  for (const auto &[Name, E] : N.Named) {
+    if (failed())
+      break;
+    Value V = evaluate(*E);
+    if (Name == "*") {
+      for (Value &I : iterate(V))
+        A.Positional.push_back(std::move(I));
+    } else if (Name == "**") {
+      for (const auto &[Key, Member] : V.members())
+        A.Named.emplace_back(display(Key), Member);
+    } else {
+      A.Named.emplace_back(Name, std::move(V));
+    }
+  }
+  return A;
+}
+
+/// A call. Methods are called without making an object of them first.
+Value Interpreter::call(const Node &N, const Value *Caller) {
+  const Node &Callee = *N.Children[0];
+  if (Callee.What == K::Attribute) {
+    Value Self = evaluate(*Callee.Children[0]);
+    if (failed())
+      return Value();
+    MethodKind M = methodOf(Self, Callee.Text);
+    if (M == MethodKind::Harmless)
+      return callMethod(*this, Self, Callee.Text, arguments(N));
+    Object *O = Self.asObject();
+    if (O && (O->What == Object::Type::Loop || O->What == Object::Type::Cycler))
+      return callLoop(*O, Callee.Text, arguments(N));
+    return callValue(attribute(Self, Callee.Text), arguments(N));
+  }
+  Value V = evaluate(Callee);
+  Arguments A = arguments(N);
+  if (Caller != nullptr)
+    A.Named.emplace_back("caller", *Caller);
+  return failed() ? Value() : callValue(V, A);
+}
+
+Value Interpreter::callValue(const Value &V, const Arguments &A) {
+  if (V.isUndefined())
+    return fail(V.why());
+  Object *O = V.asObject();
+  if (O == nullptr)
+    return fail("'" + std::string(V.typeName()) + "' object is not callable");
+  switch (O->What) {
+  case Object::Type::Function:
+    return callFunction(O->Name, A);
+  case Object::Type::Method:
+    return callMethod(*this, O->Self, O->Name, A);
+  case Object::Type::Macro:
+  case Object::Type::Caller:
+    return callMacro(*O, A);
+  case Object::Type::Joiner: {
+    bool First = O->Index++ == 0;
+    return First ? Value::string("") : O->Last;
+  }
+  default:
+    return fail("'" + O->Name + "' is not callable");
+  }
+}
+
+Value Interpreter::callMacro(Object &M, const Arguments &A) {
+  const Node &N = *M.Body;
+  bool IsCaller = M.What == Object::Type::Caller;
+  const Node &Body = *N.Children[IsCaller ? 1 : 0];
+  Inner S(*this, M.Home);
+  Value::Items Extra;
+  Value::Members ExtraNamed;
+  for (size_t I = N.Named.size(); I < A.Positional.size(); ++I)
+    Extra.push_back(A.Positional[I]);
+  for (const auto &[Name, V] : A.Named) {
+    bool Parameter = Name == "caller";
+    for (const auto &[P, Default] : N.Named)
+      Parameter |= P == Name;
+    if (!Parameter)
+      ExtraNamed.emplace_back(Value::string(Name), V);
+    else if (Name == "caller")
+      set(Name, V);
+  }
+  if (!Extra.empty() && !mentions(&Body, "varargs"))
+    return fail("macro '" + M.Name + "' takes not more than " +
+                std::to_string(N.Named.size()) + " argument(s)");
+  if (!ExtraNamed.empty() && !mentions(&Body, "kwargs"))
+    return fail("macro '" + M.Name + "' takes no keyword argument '" +
+                ExtraNamed[0].first.asString() + "'");
+  for (size_t I = 0; I < N.Named.size(); ++I) {
+    const auto &[Name, Default] = N.Named[I];
+    const Value *Given = A.get(I, Name);
+    set(Name, Given     ? *Given
+              : Default ? evaluate(*Default)
+                        : Value::undefined("parameter '" + Name +
+                                           "' was not provided"));
+  }
+  set("varargs", Value::tuple(std::move(Extra)));
+  set("kwargs", Value::dict(std::move(ExtraNamed)));
+  return Value::string(capture(Body));
+}
+
+Value Interpreter::callLoop(Object &L, const std::string &Name,
+                            const Arguments &A) {
+  if (L.What == Object::Type::Cycler) {
+    if (Name == "reset")
+      L.Index = 0;
+    else if (Name == "next")
+      return L.Items[L.Index++ % L.Items.size()];
+    else
+      return fail("cycler has no method '" + Name + "'");
+    return Value::none();
+  }
+  if (Name == "cycle" && !A.Positional.empty())
+    return A.Positional[L.Index % A.Positional.size()];
+  if (Name == "changed") {
+    Value Now = Value::list(A.Positional);
+    bool Same = L.Last.isSequence() && equal(L.Last, Now);
+    L.Last = std::move(Now);
+    return Value::boolean(!Same);
+  }
+  return fail("the loop variable has no method '" + Name + "'");
+}
+
+Value Interpreter::range(const Arguments &A) {
+  int64_t V[3] = {0, 0, 1};
+  size_t N = A.Positional.size();
+  if (N < 1 || N > 3)
+    return fail("range expected 1 to 3 arguments, got " + std::to_string(N));
+  for (size_t I = 0; I < N; ++I) {
+    if (!A.Positional[I].isInteger())
+      return fail("'" + std::string(A.Positional[I].typeName()) +
+                  "' object cannot be interpreted as an integer");
+    V[N == 1 ? 1 : I] = A.Positional[I].asInteger();
+  }
+  if (V[2] == 0)
+    return fail("range() arg 3 must not be zero");
+  // In doubles: the difference of two integers may not fit an integer.
+  double Count = (double(V[1]) - double(V[0])) / double(V[2]);
+  if (Count > MaxRange)
+    return fail("range too big: more than " + std::to_string(MaxRange));
+  Value::Items Out;
+  for (int64_t I = V[0]; V[2] > 0 ? I < V[1] : I > V[1];) {
+    Out.push_back(Value::integer(I));
+    if (__builtin_add_overflow(I, V[2], &I))
+      break;
+  }
+  (void)charge(Out.size());
+  return Value::list(std::move(Out));
+}
+
+Value Interpreter::makeNamespace(const Arguments &A) {
+  std::shared_ptr<Object> N = makeObject(Object::Type::Namespace, "namespace");
+  for (const Value &V : A.Positional)
+    for (const auto &[Key, Member] : V.members())
+      N->Fields.emplace_back(display(Key), Member);
+  for (const auto &[Name, V] : A.Named) {
+    if (V.isObject())
+      return fail("a namespace cannot hold an object");
+    N->Fields.emplace_back(Name, V);
+  }
+  return Value::object(std::move(N));
+}
+
+Value Interpreter::callFunction(const std::string &Name, const Arguments &A) {
+  if (Name == "range")
+    return range(A);
+  if (Name == "namespace")
+    return makeNamespace(A);
+  if (Name == "raise_exception") {
+    const Value *M = A.get(0, "message");
+    return fail(M ? display(*M) : "the template raised an exception");
+  }
+  if (Name == "dict") {
+    Value::Members M;
+    for (const Value &V : A.Positional)
+      M.insert(M.end(), V.members().begin(), V.members().end());
+    for (const auto &[N, V] : A.Named)
+      M.emplace_back(Value::string(N), V);
+    return Value::dict(std::move(M));
+  }
+  if (Name == "strftime_now") {
+    const Value *F = A.get(0, "format");
+    char Buffer[256] = {};
+    std::string Format = F ? F->asString() : "";
+    if (Format.size() > 100 ||
+        (!Format.empty() &&
+         std::strftime(Buffer, sizeof(Buffer), Format.c_str(), &Clock) == 0))
+      return fail("strftime_now: format gives more than 255 characters");
+    return Value::string(Buffer);
+  }
+  if (Name == "cycler" && !A.Positional.empty()) {
+    std::shared_ptr<Object> O = makeObject(Object::Type::Cycler, "cycler");
+    O->Items = A.Positional;
+    return Value::object(std::move(O));
+  }
+  if (Name == "joiner") {
+    std::shared_ptr<Object> O = makeObject(Object::Type::Joiner, "joiner");
+    const Value *Separator = A.get(0, "sep");
+    O->Last = Separator ? *Separator : Value::string(", ");
+    return Value::object(std::move(O));
+  }
+  return fail("function '" + Name + "' is not implemented");
+}
+
+} // namespace llmc::jinja
