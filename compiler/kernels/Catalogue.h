@@ -29,6 +29,14 @@ struct KernelInfo {
   std::span<const std::string_view> Floats;
 };
 
+/// True for the buffers that a kernel writes: its results (out, q_out) and its
+/// scratch (xq, partial). It never reads a result, and scratch holds nothing
+/// before and after. (kv is a state, not a buffer of the arena.)
+constexpr bool isWritten(std::string_view Buffer) {
+  return Buffer == "out" || Buffer == "q_out" || Buffer == "xq" ||
+         Buffer == "partial";
+}
+
 /// All kernels; the order is not significant.
 std::span<const KernelInfo> catalogue();
 /// The kernel of that name, or null.

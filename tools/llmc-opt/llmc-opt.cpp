@@ -5,6 +5,7 @@
 #include "dialects/onnx/Onnx.h"
 #include "passes/fusion/Passes.h"
 #include "passes/import/Passes.h"
+#include "passes/lowering/Passes.h"
 #include "passes/quant/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -25,6 +26,7 @@ int main(int Argc, char **Argv) {
   llmc::registerImportPasses();
   llmc::registerFusionPasses();
   llmc::registerQuantPasses();
+  llmc::registerLoweringPasses();
 
   return mlir::asMainReturnCode(mlir::MlirOptMain(
       Argc, Argv, "llmc-opt: passes of llmc on .mlir files\n", Registry));

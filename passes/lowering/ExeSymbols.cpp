@@ -1,0 +1,123 @@
+// See ExeSymbols.h.
+#include "passes/lowering/ExeSymbols.h"
+
+using namespace mlir;
+
+namespace llmc {
+
+ExeSymbols::ExeSymbols(ModuleOp Module, exe::ProgramOp Program)
+    : Program(Program), Llm(Module), Exe(Program), B(Program.getStep()) {}
+
+/// Inserts a slot or state behind the one before it.
+StringAttr ExeSymbols::insertFront(Operation *Op) {
+  Block &Body = Program.getBody().front();
+  Op->remove();
+  StringAttr Name =
+      Exe.insert(Op, Front ? std::next(Front->getIterator()) : Body.begin());
+  Front = Op;
+  return Name;
+}
+
+exe::BufferAttr ExeSymbols::slot(Location Loc, StringRef Hint, int64_t PerToken,
+                                 int64_t Fixed) {
+  exe::SlotOp Op = exe::SlotOp::create(B, Loc, Hint, PerToken, Fixed,
+                                       llvm::ArrayRef<int64_t>());
+  return exe::BufferAttr::get(Op.getContext(), exe::BufferKind::slot,
+                              insertFront(Op));
+}
+
+exe::SourceAttr ExeSymbols::sourceOf(llm::PieceAttr Piece, bool Named) {
+  llm::SourceOp Op = Llm.lookup<llm::SourceOp>(Piece.getSource().getValue());
+  StringAttr Name =
+      Named ? Op.getSymNameAttr() : StringAttr::get(Op.getContext(), "");
+  bool Inline = Op.getData().has_value();
+  return exe::SourceAttr::get(
+      Op.getContext(), Name, cast<RankedTensorType>(Op.getType()),
+      Inline ? -1 : int64_t(*Op.getFile()),
+      Inline ? 0 : int64_t(*Op.getOffset()),
+      Inline ? 0 : int64_t(*Op.getLength()), Piece.getBegin(), Piece.getCount(),
+      Piece.getTransposed(), Op.getDataAttr());
+}
+
+exe::PackedWeightOp ExeSymbols::weight(StringRef Name) {
+  llm::WeightOp Op = Llm.lookup<llm::WeightOp>(Name);
+  if (exe::PackedWeightOp Known = ByName.lookup(Op.getSymNameAttr()))
+    return Known;
+  StringAttr Layout = Op->getAttrOfType<StringAttr>("llm.layout");
+  if (!Layout) {
+    Op.emitError("weight '") << Name << "' has no layout (choose-precision)";
+    return nullptr;
+  }
+  llvm::SmallVector<Attribute> Steps, Content{Layout};
+  for (llm::PieceAttr P : Op.getPieces().getAsRange<llm::PieceAttr>()) {
+    exe::SourceAttr Source = sourceOf(P, /*Named=*/true);
+    Type Element = Source.getType().getElementType();
+    if (!isa<FloatType>(Element)) {
+      Op.emitError("weight '")
+          << Name << "' comes from '" << Source.getName().getValue()
+          << "' of type " << Element << ", expected a float type";
+      return nullptr;
+    }
+    Steps.push_back(Source);
+    Content.push_back(sourceOf(P, /*Named=*/false));
+  }
+  exe::PackedWeightOp &Packed =
+      ByContent[ArrayAttr::get(Op.getContext(), Content)];
+  if (!Packed) {
+    RankedTensorType Type = cast<RankedTensorType>(Op.getType());
+    Packed = exe::PackedWeightOp::create(
+        B, Op.getLoc(), Name, Type.getDimSize(0),
+        Type.getRank() == 2 ? Type.getDimSize(1) : 1, Layout.getValue(),
+        B.getArrayAttr(Steps), -1, -1);
+    Packed->remove();
+    Exe.insert(Packed, B.getInsertionPoint());
+  }
+  ByName[Op.getSymNameAttr()] = Packed;
+  return Packed;
+}
+
+LogicalResult ExeSymbols::makeState(Type Dtype) {
+  llvm::SmallVector<llm::StateOp> States;
+  for (llm::StateOp Op : Llm.getOp()->getRegion(0).getOps<llm::StateOp>())
+    States.push_back(Op);
+  if (States.empty())
+    return success();
+  llvm::stable_sort(States, [](llm::StateOp A, llm::StateOp B) {
+    return A.getIndex() < B.getIndex();
+  });
+  llm::StateOp First = States.front();
+  for (auto [Number, Op] : llvm::enumerate(States)) {
+    if (Op.getKvHeads() != First.getKvHeads() ||
+        Op.getHeadDim() != First.getHeadDim() ||
+        Op.getVHeadDim() != First.getVHeadDim())
+      return Op.emitError("caches of different geometry are not supported yet: "
+                          "state '")
+             << Op.getSymName() << "' has " << Op.getKvHeads() << " heads of "
+             << Op.getHeadDim() << " and " << Op.getVHeadDim() << ", state '"
+             << First.getSymName() << "' " << First.getKvHeads() << " of "
+             << First.getHeadDim() << " and " << First.getVHeadDim();
+    Layers[Op.getSymNameAttr()] = static_cast<int64_t>(Number);
+  }
+  State = exe::StateOp::create(
+      B, First.getLoc(), "kv", static_cast<int64_t>(States.size()),
+      First.getKvHeads(), First.getHeadDim(), First.getVHeadDim(), Dtype,
+      /*page_bytes=*/0);
+  insertFront(State);
+  return success();
+}
+
+exe::BufferAttr ExeSymbols::state() const {
+  exe::StateOp Op = State;
+  return exe::BufferAttr::get(Op.getContext(), exe::BufferKind::state,
+                              Op.getSymNameAttr());
+}
+
+llm::StateOp ExeSymbols::stateOf(StringRef Name) const {
+  return Llm.lookup<llm::StateOp>(Name);
+}
+
+int64_t ExeSymbols::layerOf(StringRef Name) const {
+  return Layers.lookup(StringAttr::get(Llm.getOp()->getContext(), Name));
+}
+
+} // namespace llmc

@@ -1,0 +1,447 @@
+// llm-to-exe: the step function becomes an exe.program. One llm op is one
+// phase; what fusion has not joined runs as a phase of its own, correct but
+// slower. Nothing is decided here: layouts, numerics and cache type come from
+// choose-precision, scratch sizes from the kernels.
+#include "compiler/kernels/cpu/Scratch.h"
+#include "passes/lowering/ExeSymbols.h"
+#include "passes/lowering/Passes.h"
+#include "passes/lowering/PhaseBuilder.h"
+#include "passes/quant/TargetDesc.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace llmc {
+#define GEN_PASS_DEF_LLMTOEXE
+#include "passes/lowering/Passes.h.inc"
+
+namespace {
+/// Context when neither the user nor the model says a smaller one.
+constexpr int64_t DefaultContext = 8192;
+/// Largest head that the kernels have room for.
+constexpr int64_t MaxHeadDim = 512;
+
+int64_t features(Value V) {
+  return cast<RankedTensorType>(V.getType()).getShape().back();
+}
+
+/// Lowers the ops of one step function in order.
+class StepLowering {
+public:
+  StepLowering(ModuleOp Module, exe::ProgramOp Program,
+               const TargetDesc &Target)
+      : Module(Module), Program(Program), Target(Target),
+        Symbols(Module, Program),
+        B(OpBuilder::atBlockEnd(&Program.getStep().getBody().front())) {}
+
+  LogicalResult run(func::FuncOp Step);
+
+private:
+  LogicalResult lower(Operation *Op);
+  LogicalResult lower(llm::EmbedOp Op);
+  LogicalResult lower(llm::RopeTableOp Op);
+  LogicalResult lower(llm::NormOp Op);
+  LogicalResult lower(llm::LinearOp Op);
+  LogicalResult lower(llm::QkvOp Op);
+  LogicalResult lower(llm::RopeOp Op);
+  LogicalResult lower(llm::KvWriteOp Op);
+  LogicalResult lower(llm::AttentionOp Op);
+  LogicalResult lower(llm::ActivationOp Op);
+  LogicalResult lower(llm::GluOp Op);
+  LogicalResult lower(llm::AddOp Op);
+  LogicalResult lower(llm::ScaleOp Op);
+  LogicalResult lower(llm::LogitsOp Op);
+
+  PhaseBuilder phase(StringRef Kernel) {
+    return PhaseBuilder(Module.getContext(), Kernel);
+  }
+  exe::BufferAttr arg(StringRef Name) {
+    return exe::BufferAttr::get(Module.getContext(), exe::BufferKind::arg,
+                                B.getStringAttr(Name));
+  }
+  exe::BufferAttr in(Value V) { return V ? Buffers.lookup(V) : nullptr; }
+  /// A new slot for an op's result.
+  exe::BufferAttr out(Operation *Op, StringRef Hint) {
+    Value V = Op->getResult(0);
+    return Buffers[V] = Symbols.slot(Op->getLoc(), Hint, features(V) * 4);
+  }
+  /// The buffer of a weight; sets Failed when it cannot be packed.
+  exe::BufferAttr weight(std::optional<StringRef> Name);
+  /// Number of the weight's type in the catalogue.
+  int64_t weightType(StringRef Name);
+  int64_t policy(Operation *Op);
+  exe::BufferAttr scratch(Operation *Op, int64_t K);
+  template <typename OpTy> void product(PhaseBuilder &P, OpTy Op, int64_t K);
+  int64_t kvType() {
+    return cast<TypeAttr>(Module->getAttr("llm.kv_cache")).getValue().isF32()
+               ? kernels::KvF32
+               : kernels::KvF16;
+  }
+
+  ModuleOp Module;
+  exe::ProgramOp Program;
+  const TargetDesc &Target;
+  ExeSymbols Symbols;
+  OpBuilder B;
+  llvm::DenseMap<Value, exe::BufferAttr> Buffers;
+  bool Failed = false;
+};
+
+exe::BufferAttr StepLowering::weight(std::optional<StringRef> Name) {
+  if (!Name)
+    return nullptr;
+  exe::PackedWeightOp Op = Symbols.weight(*Name);
+  if (!Op) {
+    Failed = true;
+    return nullptr;
+  }
+  return exe::BufferAttr::get(Module.getContext(), exe::BufferKind::weight,
+                              Op.getSymNameAttr());
+}
+
+int64_t StepLowering::weightType(StringRef Name) {
+  exe::PackedWeightOp Op = Symbols.weight(Name);
+  StringRef Layout = Op ? Op.getLayout() : StringRef();
+  if (Layout.ends_with(".w8b32"))
+    return kernels::WI8B32;
+  return Layout.ends_with(".f16") ? kernels::WF16 : kernels::WF32;
+}
+
+int64_t StepLowering::policy(Operation *Op) {
+  StringAttr A = Op->getAttrOfType<StringAttr>("llm.activations");
+  return A && A.getValue() == "int8" ? kernels::XI8 : kernels::XF32;
+}
+
+exe::BufferAttr StepLowering::scratch(Operation *Op, int64_t K) {
+  if (Target.Kind != TargetKind::Cpu)
+    return nullptr;
+  return Symbols.slot(Op->getLoc(), "xq",
+                      kernels::xqBytesPerToken(K, policy(Op)));
+}
+
+/// What linear, qkv and logits have in common.
+template <typename OpTy>
+void StepLowering::product(PhaseBuilder &P, OpTy Op, int64_t K) {
+  P.buffer("x", in(Op.getX()))
+      .buffer("gain", weight(Op.getGain()))
+      .buffer("norm_bias", weight(Op.getNormBias()))
+      .buffer("weight", weight(Op.getWeight()))
+      .buffer("bias", weight(Op.getBias()))
+      .buffer("xq", scratch(Op, K))
+      .integer("k", K)
+      .integer("wtype", weightType(Op.getWeight()))
+      .integer("xpolicy", policy(Op))
+      .integer("norm", static_cast<int64_t>(Op.getNorm()))
+      .real("eps", Op.getEps());
+}
+
+LogicalResult StepLowering::lower(llm::EmbedOp Op) {
+  exe::BufferAttr W = weight(Op.getWeight());
+  if (!W)
+    return failure();
+  phase("embed")
+      .buffer("ids", in(Op.getIds()))
+      .buffer("weight", W)
+      .buffer("out", out(Op, "x"))
+      .integer("vocab", Symbols.weight(Op.getWeight()).getRows())
+      .integer("hidden", features(Op.getResult()))
+      .integer("wtype", weightType(Op.getWeight()))
+      .real("scale", Op.getScale())
+      .build(B, Op.getLoc());
+  return success();
+}
+
+LogicalResult StepLowering::lower(llm::RopeTableOp Op) {
+  int64_t Rows = 0;
+  if (Op.getCos()) {
+    exe::PackedWeightOp Table = Symbols.weight(*Op.getCos());
+    if (!Table)
+      return failure();
+    Rows = Table.getRows();
+    if (Program.getMaxContext() > Rows)
+      return Op.emitError("the rope table has ")
+             << Rows << " positions, the context " << Program.getMaxContext();
+  }
+  phase("rope_table")
+      .buffer("positions", in(Op.getPositions()))
+      .buffer("freq", weight(Op.getFreq()))
+      .buffer("cos_table", weight(Op.getCos()))
+      .buffer("sin_table", weight(Op.getSin()))
+      .buffer("out", out(Op, "rope"))
+      .integer("half", features(Op.getResult()) / 2)
+      .integer("table_rows", Rows)
+      .real("scaling", Op.getScaling())
+      .build(B, Op.getLoc());
+  return success();
+}
+
+LogicalResult StepLowering::lower(llm::NormOp Op) {
+  int64_t Heads = Op.getHeads();
+  phase("norm")
+      .buffer("x", in(Op.getX()))
+      .buffer("gain", weight(Op.getGain()))
+      .buffer("norm_bias", weight(Op.getBias()))
+      .buffer("out", out(Op, "norm"))
+      .integer("n", features(Op.getX()) / Heads)
+      .integer("norm", static_cast<int64_t>(Op.getKind()))
+      .integer("heads", Heads)
+      .real("eps", Op.getEps())
+      .build(B, Op.getLoc());
+  return success();
+}
+
+LogicalResult StepLowering::lower(llm::LinearOp Op) {
+  bool Glu = Op.getGlu() != llm::ActivationKind::none;
+  PhaseBuilder P = phase("linear");
+  product(P, Op, features(Op.getX()));
+  P.buffer("residual", in(Op.getResidual()))
+      .buffer("out", out(Op, "h"))
+      .integer("n", features(Op.getResult()) * (Glu ? 2 : 1))
+      .integer("glu", static_cast<int64_t>(Op.getGlu()))
+      .integer("activation", static_cast<int64_t>(Op.getActivation()))
+      .integer("rows", kernels::RowsT)
+      .build(B, Op.getLoc());
+  return success();
+}
+
+LogicalResult StepLowering::lower(llm::QkvOp Op) {
+  llm::StateOp State = Symbols.stateOf(Op.getState());
+  PhaseBuilder P = phase("qkv");
+  product(P, Op, features(Op.getX()));
+  P.buffer("rope", in(Op.getTable()))
+      .buffer("kv", Symbols.state())
+      .buffer("q_out", out(Op, "q"))
+      .integer("heads", Op.getHeads())
+      .integer("kv_heads", State.getKvHeads())
+      .integer("head_dim", State.getHeadDim())
+      .integer("v_head_dim", State.getVHeadDim())
+      .integer("rotary_half", Op.getRotaryHalf())
+      .integer("interleaved", Op.getInterleaved())
+      .integer("kvtype", kvType())
+      .build(B, Op.getLoc(), Symbols.layerOf(Op.getState()));
+  return success();
+}
+
+LogicalResult StepLowering::lower(llm::RopeOp Op) {
+  phase("rope")
+      .buffer("x", in(Op.getX()))
+      .buffer("rope", in(Op.getTable()))
+      .buffer("out", out(Op, "rope"))
+      .integer("heads", Op.getHeads())
+      .integer("head_dim", Op.getHeadDim())
+      .integer("rotary_half", Op.getRotaryHalf())
+      .integer("interleaved", Op.getInterleaved())
+      .build(B, Op.getLoc());
+  return success();
+}
+
+LogicalResult StepLowering::lower(llm::KvWriteOp Op) {
+  llm::StateOp State = Symbols.stateOf(Op.getState());
+  phase("kv_write")
+      .buffer("k", in(Op.getK()))
+      .buffer("v", in(Op.getV()))
+      .buffer("kv", Symbols.state())
+      .integer("kv_heads", State.getKvHeads())
+      .integer("head_dim", State.getHeadDim())
+      .integer("v_head_dim", State.getVHeadDim())
+      .integer("kvtype", kvType())
+      .build(B, Op.getLoc(), Symbols.layerOf(Op.getState()));
+  return success();
+}
+
+LogicalResult StepLowering::lower(llm::AttentionOp Op) {
+  llm::StateOp State = Symbols.stateOf(Op.getState());
+  int64_t Dim = State.getHeadDim(), VDim = State.getVHeadDim(),
+          Heads = Op.getHeads();
+  if (std::max(Dim, VDim) > MaxHeadDim)
+    return Op.emitError("a head of ")
+           << std::max(Dim, VDim) << " is not supported, at most "
+           << MaxHeadDim;
+  exe::BufferAttr Partial;
+  if (Target.Kind == TargetKind::Cpu)
+    Partial = Symbols.slot(
+        Op.getLoc(), "partial", 0,
+        kernels::attentionPartialBytes(Heads, VDim, Program.getMaxContext()));
+  phase("attention")
+      .buffer("q", in(Op.getQ()))
+      .buffer("kv", Symbols.state())
+      .buffer("out", out(Op, "a"))
+      .buffer("partial", Partial)
+      .integer("heads", Heads)
+      .integer("kv_heads", State.getKvHeads())
+      .integer("head_dim", Dim)
+      .integer("v_head_dim", VDim)
+      .integer("window", Op.getWindow())
+      .integer("kvtype", kvType())
+      .real("scale", Op.getScale())
+      .real("softcap", Op.getSoftcap())
+      .build(B, Op.getLoc(), Symbols.layerOf(Op.getState()));
+  return success();
+}
+
+LogicalResult StepLowering::lower(llm::ActivationOp Op) {
+  phase("activation")
+      .buffer("x", in(Op.getX()))
+      .buffer("out", out(Op, "act"))
+      .integer("n", features(Op.getX()))
+      .integer("activation", static_cast<int64_t>(Op.getKind()))
+      .build(B, Op.getLoc());
+  return success();
+}
+
+LogicalResult StepLowering::lower(llm::GluOp Op) {
+  phase("glu")
+      .buffer("gate", in(Op.getGate()))
+      .buffer("up", in(Op.getUp()))
+      .buffer("out", out(Op, "glu"))
+      .integer("n", features(Op.getUp()))
+      .integer("activation", static_cast<int64_t>(Op.getKind()))
+      .build(B, Op.getLoc());
+  return success();
+}
+
+LogicalResult StepLowering::lower(llm::AddOp Op) {
+  phase("add")
+      .buffer("a", in(Op.getA()))
+      .buffer("b", in(Op.getB()))
+      .buffer("out", out(Op, "sum"))
+      .integer("n", features(Op.getA()))
+      .build(B, Op.getLoc());
+  return success();
+}
+
+LogicalResult StepLowering::lower(llm::ScaleOp Op) {
+  phase("scale")
+      .buffer("x", in(Op.getX()))
+      .buffer("out", out(Op, "scaled"))
+      .integer("n", features(Op.getX()))
+      .real("factor", Op.getFactor())
+      .build(B, Op.getLoc());
+  return success();
+}
+
+LogicalResult StepLowering::lower(llm::LogitsOp Op) {
+  if (!llvm::all_of(Op->getUsers(),
+                    [](Operation *U) { return isa<func::ReturnOp>(U); }))
+    return Op.emitError("logits are read by another op");
+  PhaseBuilder P = phase("logits");
+  product(P, Op, features(Op.getX()));
+  P.buffer("logit_rows", arg("logit_rows"))
+      .buffer("out", arg("logits"))
+      .integer("n", features(Op.getResult()))
+      .real("multiplier", Op.getMultiplier())
+      .real("softcap", Op.getSoftcap())
+      .build(B, Op.getLoc());
+  return success();
+}
+
+LogicalResult StepLowering::lower(Operation *Op) {
+  for (Value V : Op->getResults()) {
+    RankedTensorType Type = dyn_cast<RankedTensorType>(V.getType());
+    if (!Type || Type.getRank() != 2 || Type.isDynamicDim(1))
+      return Op->emitError("'") << Op->getName() << "' makes " << V.getType()
+                                << ", expected token rows (raise-model)";
+  }
+  return llvm::TypeSwitch<Operation *, LogicalResult>(Op)
+      .Case<llm::EmbedOp, llm::RopeTableOp, llm::NormOp, llm::LinearOp,
+            llm::QkvOp, llm::RopeOp, llm::KvWriteOp, llm::AttentionOp,
+            llm::ActivationOp, llm::GluOp, llm::AddOp, llm::ScaleOp,
+            llm::LogitsOp>([&](auto Known) { return lower(Known); })
+      .Default([](Operation *Other) {
+        return Other->emitError("'")
+               << Other->getName() << "' is not supported by llm-to-exe";
+      });
+}
+
+LogicalResult StepLowering::run(func::FuncOp Step) {
+  if (Step.getNumArguments() != 2 || !Step.getBody().hasOneBlock())
+    return Step.emitError("step has ")
+           << Step.getNumArguments()
+           << " arguments, expected ids and positions";
+  Operation *Return = Step.getBody().front().getTerminator();
+  if (Return->getNumOperands() != 1 ||
+      !Return->getOperand(0).getDefiningOp<llm::LogitsOp>())
+    return Step.emitError("step must return the result of one llm.logits");
+  Buffers[Step.getArgument(0)] = arg("ids");
+  Buffers[Step.getArgument(1)] = arg("positions");
+  Type Kv = cast<TypeAttr>(Module->getAttr("llm.kv_cache")).getValue();
+  if (failed(Symbols.makeState(Kv)))
+    return failure();
+  for (Operation &Op : Step.getBody().front().without_terminator())
+    if (failed(lower(&Op)) || Failed)
+      return failure();
+  return success();
+}
+
+class LlmToExe : public impl::LlmToExeBase<LlmToExe> {
+public:
+  using LlmToExeBase::LlmToExeBase;
+
+  void runOnOperation() override {
+    ModuleOp Module = getOperation();
+    StringAttr Name = Module->getAttrOfType<StringAttr>("llm.target");
+    std::optional<TargetDesc> Target =
+        Name ? describeTarget(Name.getValue()) : std::nullopt;
+    if (!Target || !Module->getAttrOfType<TypeAttr>("llm.kv_cache")) {
+      Module.emitError("needs choose-precision to run before");
+      return signalPassFailure();
+    }
+    func::FuncOp Step = Module.lookupSymbol<func::FuncOp>("step");
+    if (!Step) {
+      Module.emitError("has no function 'step' (raise-model)");
+      return signalPassFailure();
+    }
+    exe::ProgramOp Program;
+    if (failed(makeProgram(*Target, Step, Program)) ||
+        failed(StepLowering(Module, Program, *Target).run(Step)))
+      return signalPassFailure();
+    for (Operation &Op : llvm::make_early_inc_range(*Module.getBody()))
+      if (&Op != Program.getOperation())
+        Op.erase();
+  }
+
+private:
+  LogicalResult makeProgram(const TargetDesc &Target, func::FuncOp Step,
+                            exe::ProgramOp &Program);
+  int64_t defaultContext(func::FuncOp Step);
+};
+
+/// The model's context, the rope tables' length or the default: the smallest.
+int64_t LlmToExe::defaultContext(func::FuncOp Step) {
+  int64_t Context = DefaultContext;
+  if (DictionaryAttr Model =
+          getOperation()->getAttrOfType<DictionaryAttr>("llm.model"))
+    if (IntegerAttr Max = Model.getAs<IntegerAttr>("max_positions"))
+      if (Max.getInt() > 0)
+        Context = std::min(Context, Max.getInt());
+  Step.walk([&](llm::RopeTableOp Op) {
+    if (!Op.getCos())
+      return;
+    llm::WeightOp W = getOperation().lookupSymbol<llm::WeightOp>(*Op.getCos());
+    Context =
+        std::min(Context, cast<RankedTensorType>(W.getType()).getDimSize(0));
+  });
+  return Context;
+}
+
+LogicalResult LlmToExe::makeProgram(const TargetDesc &Target, func::FuncOp Step,
+                                    exe::ProgramOp &Program) {
+  if (maxContext < 0 || maxBatch < 1 || maxTokens < 1)
+    return getOperation().emitError("max-context ")
+           << maxContext << ", max-batch " << maxBatch << " and max-tokens "
+           << maxTokens << " must be positive";
+  int64_t Context = maxContext ? maxContext : defaultContext(Step);
+  OpBuilder B = OpBuilder::atBlockEnd(getOperation().getBody());
+  Program = exe::ProgramOp::create(
+      B, getOperation().getLoc(), "program", Target.Name,
+      llvm::ArrayRef<int64_t>{maxTokens}, Target.PageTokens, Context, maxBatch,
+      llvm::ArrayRef<int64_t>(), /*weight_bytes=*/0, /*kv_pages=*/0);
+  B.setInsertionPointToEnd(&Program.getBody().emplaceBlock());
+  exe::StepOp StepOp = exe::StepOp::create(B, Step.getLoc());
+  StepOp.getBody().emplaceBlock();
+  return success();
+}
+} // namespace
+} // namespace llmc
