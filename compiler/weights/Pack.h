@@ -18,7 +18,7 @@ struct PackOptions {
   unsigned Threads = 0;              ///< 0: as many as the machine has
   uint64_t MemoryBytes = 128u << 20; ///< buffers of all threads together
   /// Called now and then with bytes done and all bytes, by one thread at once.
-  std::function<void(uint64_t, uint64_t)> Progress;
+  std::function<void(uint64_t, uint64_t)> Progress = {};
 };
 
 /// What rounding did to a tensor.
