@@ -1,0 +1,60 @@
+// The limits of the CPU kernels, checked before code is made for them.
+#include "compiler/kernels/Constants.h"
+#include "compiler/target/cpu/StepBuilder.h"
+
+#include "mlir/IR/BuiltinAttributes.h"
+
+namespace llmc::cpu {
+namespace {
+constexpr int64_t MaxHeadDim = 512;
+
+/// Constants of a phase by name; 0 for those the kernel does not have.
+class Constants {
+public:
+  explicit Constants(exe::PhaseOp P) : Phase(P) {}
+  bool has(llvm::StringRef Name) {
+    return static_cast<bool>(Phase.getConsts().getAs<mlir::IntegerAttr>(Name));
+  }
+  int64_t operator[](llvm::StringRef Name) {
+    auto A = Phase.getConsts().getAs<mlir::IntegerAttr>(Name);
+    return A ? A.getInt() : 0;
+  }
+  Status fail(llvm::StringRef What, int64_t Expected, int64_t Found) {
+    return unsupportedError("kernel '" + Phase.getKernel().str() +
+                            "' on the cpu: expected " + What.str() + " " +
+                            std::to_string(Expected) + ", found " +
+                            std::to_string(Found));
+  }
+
+private:
+  exe::PhaseOp Phase;
+};
+} // namespace
+
+Status checkPhase(exe::PhaseOp Phase) {
+  Constants C(Phase);
+  if (C.has("wtype")) {
+    if (C["wtype"] != kernels::WF32 && C["wtype"] != kernels::WI8B32)
+      return C.fail("wtype 0 (f32) or", kernels::WI8B32, C["wtype"]);
+    int64_t Policy = C["wtype"] == kernels::WF32 ? kernels::XF32 : kernels::XI8;
+    if (C.has("xpolicy") && C["xpolicy"] != Policy)
+      return C.fail("for its wtype xpolicy", Policy, C["xpolicy"]);
+  }
+  if (C.has("kvtype") && C["kvtype"] != kernels::KvF32 &&
+      C["kvtype"] != kernels::KvF16)
+    return C.fail("kvtype 0 (f32) or", kernels::KvF16, C["kvtype"]);
+  for (llvm::StringRef Dim : {"head_dim", "v_head_dim"})
+    if (C[Dim] > MaxHeadDim)
+      return C.fail((Dim + " at most").str(), MaxHeadDim, C[Dim]);
+  if (C.has("kv_heads") && C.has("heads") &&
+      (C["kv_heads"] <= 0 || C["heads"] % C["kv_heads"] != 0))
+    return C.fail("heads to be a multiple of", C["kv_heads"], C["heads"]);
+  if (C["rotary_half"] * 2 > C["head_dim"] && C.has("head_dim"))
+    return C.fail("2 * rotary_half at most", C["head_dim"],
+                  2 * C["rotary_half"]);
+  if (Phase.getKernel() == "linear" && C["glu"] != 0 && C["n"] % 32 != 0)
+    return C.fail("for a glu n to be a multiple of", 32, C["n"]);
+  return Status::success();
+}
+
+} // namespace llmc::cpu
