@@ -1,3 +1,4 @@
+// Opening files under the path rules, reading them by position.
 #include "compiler/weights/WeightStore.h"
 
 #include "runtime/base/Quote.h"
@@ -235,10 +236,35 @@ Status WeightStore::checkRange(uint32_t File, uint64_t Offset, uint64_t Length,
   const OpenFile &F = Files[File];
   if (Offset <= F.Size && Length <= F.Size - Offset)
     return Status::success();
-  return malformedError(
-      "file " + quoted(F.Name) + " has " + std::to_string(F.Size) + " bytes," +
-      (Tensor.empty() ? "" : " tensor " + quoted(Tensor)) + " needs " +
-      std::to_string(Length) + " at offset " + std::to_string(Offset));
+  return malformedError("file " + quoted(F.Name) + " has " +
+                        std::to_string(F.Size) + " bytes," +
+                        (Tensor.empty() ? "" : " tensor " + quoted(Tensor)) +
+                        " needs " + std::to_string(Length) + " at offset " +
+                        std::to_string(Offset) + whyShort(File));
+}
+
+/// Tools leave small text files where a large one belongs; says so.
+std::string WeightStore::whyShort(uint32_t File) const {
+  constexpr uint64_t MaxText = 512;
+  const OpenFile &F = Files[File];
+  if (F.IsMemory || F.Size == 0 || F.Size > MaxText)
+    return "";
+  std::vector<uint8_t> Bytes(F.Size);
+  if (!read(File, 0, Bytes, "").ok())
+    return "";
+  std::string Text(Bytes.begin(), Bytes.end());
+  if (Text.starts_with("version https://git-lfs"))
+    return "; it is a Git LFS pointer, fetch the file itself";
+  // A link that was checked out or unpacked as text holds its target's path.
+  size_t Slash = F.Name.rfind('/');
+  std::string Beside =
+      Slash == std::string::npos ? Text : F.Name.substr(0, Slash + 1) + Text;
+  Result<std::string> Target = cleanLocation(Beside, "");
+  if (Target.ok() &&
+      ::faccessat(FolderFd, Target->c_str(), F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+    return "; it looks like a symbolic link to " + quoted(Text) +
+           " that was stored as text";
+  return "";
 }
 
 /// Opens a file again that was closed to save descriptors; it must still be

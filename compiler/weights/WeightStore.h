@@ -69,6 +69,7 @@ private:
   Result<OpenFile> describe(int Fd, std::string Name,
                             std::string_view Tensor) const;
   Result<int> reopen(const OpenFile &F, std::string_view Tensor) const;
+  std::string whyShort(uint32_t File) const;
   void closeAll();
 
   WeightStoreOptions Options;

@@ -1,3 +1,4 @@
+// Sizes and attribute checks.
 #include "dialects/support/Verify.h"
 
 #include "llvm/Support/MathExtras.h"

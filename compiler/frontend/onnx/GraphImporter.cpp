@@ -1,3 +1,4 @@
+// Inputs, outputs and constants of the graph; one node is in NodeImport.cpp.
 #include "compiler/frontend/onnx/GraphImporter.h"
 
 #include "compiler/frontend/onnx/DimNames.h"

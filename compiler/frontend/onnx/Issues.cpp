@@ -1,3 +1,4 @@
+// Every check that makes a model unsupported, and how it is told.
 #include "compiler/frontend/onnx/Issues.h"
 
 #include "compiler/frontend/onnx/Graph.h"

@@ -1,3 +1,4 @@
+// Element types, sizes against declared dims, external data, typed fields.
 #include "compiler/frontend/onnx/TensorData.h"
 
 #include "compiler/frontend/onnx/onnx-ml.pb.h"

@@ -1,3 +1,4 @@
+// Upgrade rules. Most are a table: an attribute that became an operand.
 #include "compiler/frontend/onnx/Upgrade.h"
 
 #include "compiler/frontend/onnx/Graph.h"

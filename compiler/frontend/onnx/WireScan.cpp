@@ -1,3 +1,4 @@
+// The scan: one pass over the wire format, by a table of what to do per field.
 #include "compiler/frontend/onnx/WireScan.h"
 
 #include "runtime/base/Quote.h"

@@ -112,6 +112,19 @@ TEST_F(WeightStoreTest, ChecksRangesWithoutOverflow) {
   EXPECT_FALSE(S.checkRange(F, 2, UINT64_MAX, "w").ok());
 }
 
+TEST_F(WeightStoreTest, ExplainsTextInPlaceOfData) {
+  write("model/lfs.bin", "version https://git-lfs.github.com/spec/v1\n");
+  write("model/link.bin", "weights.bin");
+  write("model/none.bin", "nothing.bin");
+  WeightStore S = open();
+  const auto Message = [&](const char *Name) {
+    return S.checkRange(*S.addFile(Name, "w"), 0, 4096, "w").message();
+  };
+  EXPECT_TRUE(has(Message("lfs.bin"), "Git LFS pointer"));
+  EXPECT_TRUE(has(Message("link.bin"), "symbolic link to 'weights.bin'"));
+  EXPECT_FALSE(has(Message("none.bin"), "symbolic link"));
+}
+
 TEST_F(WeightStoreTest, ReadsMoreFilesThanItKeepsOpen) {
   WeightStore S = open();
   for (int I = 0; I < 300; ++I) {
