@@ -13,7 +13,7 @@ using ::onnx::NodeProto;
 
 namespace {
 /// Small functions that call each other can unfold without end.
-constexpr size_t MaxNodes = 1u << 20;
+constexpr size_t MaxNodes = 1u << 18;
 constexpr unsigned MaxCallDepth = 64;
 
 std::string functionKey(llvm::StringRef Domain, llvm::StringRef Name,

@@ -61,11 +61,16 @@ Status IssueCollector::status() const {
     return unsupportedError("model is not supported: " +
                             issueLine(Issues.front()));
   unsigned Nodes = 0;
-  for (const ImportIssue &Issue : Issues)
-    Nodes += Issue.Count;
+  std::string Ops;
+  for (size_t I = 0; I < Issues.size(); ++I) {
+    Nodes += Issues[I].Count;
+    if (I < MaxNamedOps)
+      Ops += (I ? ", " : "") + Issues[I].Op;
+  }
   Status S = unsupportedError(
       "model is not supported: " + std::to_string(Issues.size()) +
-      " reasons in " + std::to_string(Nodes) + " nodes");
+      " reasons in " + std::to_string(Nodes) + " nodes (" + Ops +
+      (Issues.size() > MaxNamedOps ? ", ...)" : ")"));
   for (const ImportIssue &Issue : Issues)
     S.addNote(issueLine(Issue));
   return S;
@@ -108,8 +113,8 @@ void knownOp(const GraphNode &Node, const OpSpec &Spec,
   for (int I = Spec.Results; Spec.Results >= 0 && I < P.output_size(); ++I)
     if (Uses.contains(P.output(I)))
       Out.add(Node, "output " + std::to_string(I) +
-                        " is used, only the first " +
-                        std::to_string(Spec.Results) + " are supported");
+                        " is used, supported are the first " +
+                        std::to_string(Spec.Results));
 }
 
 /// Constant is no op of the dialect: its value becomes a constant or a weight.

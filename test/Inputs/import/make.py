@@ -1,0 +1,250 @@
+#!/usr/bin/env python3
+"""Writes the small models of the import tests (this folder and ../bad).
+
+  make.py            needs onnx (tools/setup/requirements.txt); output is the same every time
+"""
+from pathlib import Path
+
+import numpy as np
+import onnx
+from onnx import TensorProto as T
+from onnx import helper as h
+from onnx import numpy_helper as nh
+
+HERE = Path(__file__).parent
+BAD = HERE.parent / "bad"
+
+
+def vi(name, dims=("n", 4), elem=T.FLOAT):
+    return h.make_tensor_value_info(name, elem, dims)
+
+
+def model(nodes, inputs=None, outputs=("y",), inits=(), opset=18, ir=8, functions=(), domains=()):
+    graph = h.make_graph(nodes, "g", [vi("x")] if inputs is None else inputs,
+                         [o if not isinstance(o, str) else vi(o) for o in outputs], list(inits))
+    imports = [h.make_opsetid("", opset)] + [h.make_opsetid(d, 1) for d in domains]
+    m = h.make_model(graph, opset_imports=imports, functions=list(functions), producer_name="")
+    m.ir_version = ir
+    return m
+
+
+def save(m, name, folder=HERE):
+    data = m if isinstance(m, bytes) else m.SerializeToString(deterministic=True)
+    (folder / (name + ".onnx")).write_bytes(data)
+
+
+def n(op, ins, outs, name="", **attrs):
+    return h.make_node(op, ins.split(",") if ins else [], outs.split(","), name=name, **attrs)
+
+
+def external(name, dims, elem=T.FLOAT, **keys):
+    t = T()
+    t.name, t.data_type, t.data_location = name, elem, T.EXTERNAL
+    t.dims.extend(dims)
+    for key, value in keys.items():
+        e = t.external_data.add()
+        e.key, e.value = key, str(value)
+    return t
+
+
+def f32(name, values, dims=None):
+    a = np.array(values, np.float32)
+    return nh.from_array(a.reshape(dims) if dims is not None else a, name)
+
+
+def upgrades():
+    save(model([n("Unsqueeze", "x", "a", "unsqueeze", axes=[0]), n("Squeeze", "a", "b", "squeeze", axes=[0]),
+                n("Squeeze", "b", "b2", "squeeze_all"),
+                n("ReduceSum", "b2", "c", "sum", axes=[-1], keepdims=0), n("ReduceMean", "b", "d", "mean", axes=[1]),
+                n("ReduceMax", "d", "e", "max"), n("Split", "b", "f,g", "split", axis=1, split=[1, 3]),
+                n("Split", "b", "i,j", "halves", axis=1), n("Dropout", "f", "k", "dropout", ratio=0.25),
+                n("Clip", "k,,hi", "l", "clip"), n("Concat", "l,g,i,j", "m", "concat", axis=1),
+                n("Add", "m,e", "o", "add"), n("Add", "o,c", "y", "add2")],
+               inits=[f32("hi", 6)], opset=11), "upgrade11")
+    save(model([n("Slice", "x", "a", "slice", starts=[0], ends=[2], axes=[1]),
+                n("Slice", "a", "b", "slice_no_axes", starts=[0], ends=[1]),
+                n("Clip", "b", "c", "clip", min=0.5, max=6.0), n("Clip", "c", "c2", "clip_max", max=5.0),
+                n("Pad", "c2", "d", "pad", pads=[0, 0, 0, 1], value=2.0, mode="constant"),
+                n("TopK", "d", "y,", "topk", k=2)], opset=9), "upgrade9")
+    save(model([n("Softmax", "x", "a", "last", axis=1), n("Neg", "a", "b", "neg"),
+                n("Softmax", "b", "c", "minus_one", axis=-1), n("Softmax", "c", "d", "flattened", axis=2),
+                n("LogSoftmax", "d", "y", "default")], opset=12), "softmax12")
+    save(model([n("Softmax", "x", "y", "softmax")], opset=13), "softmax13")
+    save(model([n("Split", "x", "a,b", "split", axis=1), n("Split", "x", "c,d", "num", axis=1, num_outputs=2),
+                n("Split", "x,sizes", "e,f", "sizes", axis=1), n("Sum", "a,b,c,d,e,f", "y", "total")],
+               inits=[nh.from_array(np.array([2, 2], np.int64), "sizes")]), "split18")
+
+
+ELEMENTS = [("f32", T.FLOAT, [1.5, -2, 0]), ("f64", T.DOUBLE, [1.5, -2, 0]), ("i8", T.INT8, [1, -2, 127]), ("u8", T.UINT8, [1, 2, 255]),
+            ("i16", T.INT16, [1, -2, 3]), ("u16", T.UINT16, [1, 2, 65535]), ("i32", T.INT32, [1, -2, 3]), ("u32", T.UINT32, [1, 2, 4294967295]),
+            ("i64", T.INT64, [1, -2, 1 << 40]), ("u64", T.UINT64, [1, 2, (1 << 64) - 1]), ("bool", T.BOOL, [True, False, True]),
+            ("f16", T.FLOAT16, [1.5, -2, 0]), ("bf16", T.BFLOAT16, [1.5, -2, 0]), ("f8e4m3", T.FLOAT8E4M3FN, [1.5, -2, 0]),
+            ("f8e5m2", T.FLOAT8E5M2, [1.5, -2, 0]), ("i4", T.INT4, [1, -2, 7]), ("u4", T.UINT4, [1, 2, 15]), ("i2", T.INT2, [1, -2, 0]), ("u2", T.UINT2, [1, 2, 3])]
+
+
+def all_types(raw):
+    """Identity of each element type; [3, 1] so that floats become weights when their bytes lie in the file."""
+    nodes, inits, outs = [], [], []
+    for name, elem, values in ELEMENTS:
+        t = h.make_tensor(name, elem, [3], values)
+        if raw:
+            t = nh.from_array(nh.to_array(t), name)
+        inits.append(t)
+        nodes.append(n("Identity", name, "y_" + name, "id_" + name))
+        outs.append(vi("y_" + name, (3,), elem))
+    return model(nodes, outputs=outs, inits=inits, ir=14, opset=25)
+
+
+def containers():
+    save(all_types(False), "typed")
+    save(all_types(True), "raw")
+    save(model([n("Add", "x,big", "y", "add")], inits=[h.make_tensor("big", T.FLOAT16, [10, 8], [1.0] * 80)]), "typed-large")
+    unpacked = model([n("Add", "x,w", "y", "add")])
+    t = T()
+    t.name, t.data_type = "w", T.FLOAT
+    t.dims.append(2)
+    body = t.SerializeToString() + b"\x25" + np.float32(1.5).tobytes() + b"\x25" + np.float32(-2).tobytes()
+    graph = unpacked.graph.SerializeToString(deterministic=True) + b"\x2a" + bytes([len(body)]) + body
+    unpacked.ClearField("graph")
+    save(unpacked.SerializeToString(deterministic=True) + b"\x3a" + bytes([len(graph) & 0x7f | 0x80, len(graph) >> 7]) + graph, "unpacked")
+
+    consts = [n("Constant", "", "a", "f", value_float=0.5), n("Constant", "", "b", "i", value_int=-3), n("Constant", "", "c", "fs", value_floats=[1.0, 2.0]),
+              n("Constant", "", "d", "is", value_ints=[4, 5]), n("Constant", "", "e", "t", value=nh.from_array(np.array([[1, 2]], np.int32))),
+              n("Constant", "", "z", "empty", value=nh.from_array(np.zeros((0, 2), np.float32))),
+              n("Constant", "", "w", "weight", value=f32("", [1, 2, 3, 4])), n("Constant", "", "l", "long", value_ints=list(range(70)))]
+    save(model(consts, outputs=[vi(o, None) for o in "abcdezwl"]), "constants")
+    save(model([n("Neg", "b", "y", "last"), n("Abs", "a", "b", "middle"), n("Neg", "x", "a", "first"), n("Exp", "x", "dead", "dead"),
+                n("Log", "dead", "dead2", "dead2")]), "unsorted")
+    save(model([n("Add", "x,w", "a"), n("Add", "a,w", "b"), n("Add", "b,w", "y", "named")],
+               inputs=[vi("x"), vi("w", (4,)), vi("unused")], inits=[f32("w", [1, 2, 3, 4]), f32("nobody", [1, 2])], ir=3), "ir3")
+    save(model([n("Neg", "x", "y", "same"), n("Abs", "x", "z", "same")], outputs=("y", "z"), ir=99), "newer-ir")
+    save(model([n("Identity", "x", "y")], inputs=[vi("x", ("b + a", "a+a", "weird name!", "2x", 7, None, ""))]), "dims")
+    data = np.arange(8, dtype=np.float32).tobytes() + np.arange(2, dtype=np.int64).tobytes()
+    (HERE / "data").mkdir(exist_ok=True)
+    (HERE / "data" / "w.bin").write_bytes(data)
+    save(model([n("Add", "x,w", "a"), n("Add", "a,tied", "b"), n("Mul", "b,tail", "c"), n("Reshape", "c,shape", "y")],
+               inits=[external("w", [4], location="data/w.bin", length=16), external("tied", [4], location="./data/w.bin", offset=0, length=16),
+                      external("tail", [4], location="data/w.bin", offset=16), external("shape", [2], T.INT64, location="data/w.bin", offset=32, length=16)]), "external")
+    save(model([n("Neg", "x", "y")], outputs=("y", "x", "w"), inits=[f32("w", [1, 2])]), "outputs")
+
+
+def functions():
+    inner = h.make_function("local", "Scale", ["v", "s"], ["r"], [n("Mul", "v,s", "t", "mul"), n("Identity", "t", "r", "id")], [h.make_opsetid("", 18)])
+    cast = n("Softmax", "b", "c", "soft")
+    attr = cast.attribute.add()
+    attr.name, attr.ref_attr_name, attr.type = "axis", "dim", onnx.AttributeProto.INT
+    outer = h.make_function("local", "Block", ["v", "bias"], ["c", "v"], [n("Scale", "v,v", "a", "call", domain="local"), n("Add", "a,bias", "b", "add"), cast],
+                            [h.make_opsetid("", 18), h.make_opsetid("local", 1)], ["dim"])
+    save(model([n("Block", "x,x", "p,q", "first", domain="local", dim=-1), n("Block", "p,q", "r,", "second", domain="local"), n("Relu", "r", "y", "relu")],
+               functions=[inner, outer, h.make_function("", "Relu", ["v"], ["r"], [n("Neg", "v", "r")], [h.make_opsetid("", 18)])], domains=["local"]), "functions")
+
+
+def bad():
+    add = n("Add", "x,w", "y", "add")
+    w = f32("w", [1, 2, 3, 4])
+    good = model([add], inits=[w])
+    data = good.SerializeToString(deterministic=True)
+    save(b"", "empty", BAD)
+    save(b"# A model that is not one\n", "text-file", BAD)
+    save(b"version https://git-lfs.github.com/spec/v1\noid sha256:00\n", "lfs", BAD)
+    save(b"GGUF\3\0\0\0", "gguf", BAD)
+    save(data[:-20], "truncated", BAD)
+    save(model([n("Add", "x,b", "a", "first"), n("Neg", "a", "b", "second"), n("Neg", "b", "y", "third")]), "cycle", BAD)
+    save(model([n("Neg", "x", "a", "one"), n("Abs", "x", "a", "two"), n("Neg", "a", "y")]), "duplicate-output", BAD)
+    save(model([n("Neg", "x", "w", "one"), n("Neg", "w", "y")], inits=[w]), "output-is-initializer", BAD)
+    save(model([add], inits=[w, w]), "duplicate-initializer", BAD)
+    save(model([n("Neg", "nowhere", "y", "lonely")]), "undefined-input", BAD)
+    save(model([n("Neg", "x", "a")]), "undefined-output", BAD)
+    save(model([], outputs=("x",)), "zero-nodes", BAD)
+    m = model([add], inits=[w])
+    m.ClearField("opset_import")
+    save(m, "no-opset", BAD)
+    save(model([add], inits=[w], opset=99), "new-opset", BAD)
+    save(model([add], inits=[w], opset=6), "old-opset", BAD)
+    save(model([add], inits=[w], ir=2), "old-ir", BAD)
+    m = model([add], inits=[w])
+    m.ClearField("graph")
+    save(m, "no-graph", BAD)
+    save(model([n("Magic", "x", "a", "m1", domain="org.example"), n("Magic", "a", "b", "m2", domain="org.example"), n("ReduceMeen", "b", "c", "typo"),
+                n("Neg", "c", "d", "attr", speed=3), n("Einsum", "d", "e", "ein", equation="ij"), n("LayerNormalization", "e,x", "f,mean", "norm"),
+                n("Add", "f,mean", "g", "add"), n("Gelu", "g", "h", "fast", domain="com.microsoft"), n("EPContext", "h", "y", "ctx", domain="com.microsoft", source="QNN"),
+                n("Dead", "x", "dead", "dead", domain="org.example")]), "unsupported", BAD)
+    branch = h.make_graph([n("Neg", "x", "t")], "b", [], [vi("t")])
+    save(model([n("If", "c", "y", "if", then_branch=branch, else_branch=branch)], inputs=[vi("x"), vi("c", (), T.BOOL)]), "subgraph", BAD)
+
+    def tensor(t, name):
+        save(model([add], inits=[t]), name, BAD)
+    t = f32("w", [1, 2, 3, 4])
+    t.dims[0] = 5
+    tensor(t, "raw-size")
+    t = f32("w", [1, 2, 3, 4])
+    t.dims[:] = [1 << 20, 1 << 20]
+    tensor(t, "huge-dims")
+    t.dims[:] = [1 << 40, 1 << 40]
+    tensor(t, "overflowing-dims")
+    t.dims[:] = [-4]
+    tensor(t, "negative-dim")
+    t.dims[:] = [1] * 40
+    tensor(t, "rank")
+    t = f32("w", [1, 2, 3, 4])
+    t.float_data.extend([1, 2, 3, 4])
+    tensor(t, "two-fields")
+    t = h.make_tensor("w", T.FLOAT, [4], [1, 2, 3, 4])
+    t.dims[0] = 6
+    tensor(t, "typed-short")
+    t = h.make_tensor("w", T.INT64, [4], [1, 2, 3, 4])
+    t.dims[0] = 3
+    tensor(t, "typed-long")
+    t.dims[0] = 1 << 40
+    tensor(t, "typed-huge")
+    t = h.make_tensor("w", T.INT32, [4], [1, 2, 3, 4])
+    t.data_type = T.INT64
+    tensor(t, "typed-field")
+    tensor(h.make_tensor("w", T.STRING, [1], [b"s"]), "string-tensor")
+    (BAD / "data.bin").write_bytes(bytes(32))
+    ext = dict(location="data.bin")
+    tensor(external("w", [4], location="../data.bin"), "ext-dotdot")
+    tensor(external("w", [4], location="/data.bin"), "ext-absolute")
+    tensor(external("w", [4], location="none.bin"), "ext-missing")
+    tensor(external("w", [4]), "ext-no-location")
+    tensor(external("w", [4], **ext, length=20), "ext-length-differs")
+    tensor(external("w", [9], **ext), "ext-short")
+    tensor(external("w", [4], **ext, offset=-4), "ext-negative-offset")
+    tensor(external("w", [4], **ext, offset=(1 << 63) - 1), "ext-huge-offset")
+    tensor(external("w", [4], **ext, offset="12 "), "ext-bad-number")
+    tensor(external("w", [4], location="link.bin"), "ext-symlink")
+    if not (BAD / "link.bin").is_symlink():
+        (BAD / "link.bin").symlink_to("data.bin")
+
+    rec = h.make_function("local", "Block", ["v"], ["r"], [n("Other", "v", "r", domain="local")], [h.make_opsetid("local", 1)])
+    other = h.make_function("local", "Other", ["v"], ["r"], [n("Block", "v", "r", domain="local")], [h.make_opsetid("local", 1)])
+    save(model([n("Block", "x", "y", domain="local")], functions=[rec, other], domains=["local"]), "recursive-function", BAD)
+    chain = [h.make_function("local", "F0", ["v"], ["r"], [n("Neg", "v", "r")], [h.make_opsetid("", 18)])]
+    for i in range(1, 40):
+        body = [n(f"F{i - 1}", "v", "t", domain="local"), n(f"F{i - 1}", "t", "r", domain="local")]
+        chain.append(h.make_function("local", f"F{i}", ["v"], ["r"], body, [h.make_opsetid("local", 1)]))
+    save(model([n("F39", "x", "y", domain="local")], functions=chain, domains=["local"]), "exploding-functions", BAD)
+
+    save(model([n("Gather", "x,w", "y", "g", axis=1.5)], inits=[w]), "attr-type", BAD)
+    save(model([n("Cast", "x", "y", "c")]), "attr-missing", BAD)
+    save(model([n("Cast", "x", "y", "c", to=T.STRING)]), "cast-string", BAD)
+    save(model([n("Gather", "x", "y", "g")]), "few-inputs", BAD)
+    save(model([n("Neg", "x,x", "y", "n")]), "many-inputs", BAD)
+    save(model([n("Softmax", "x", "y", "s", axis=7)]), "axis", BAD)
+    save(model([n("Squeeze", "x,w", "y", "s", axes=[0])], inits=[w], opset=11), "axes-twice", BAD)
+    m = model([n("Gather", "x,w", "y", "g", axis=1)], inits=[w])
+    m.graph.node[0].attribute.add().CopyFrom(m.graph.node[0].attribute[0])
+    save(m, "attr-twice", BAD)
+    save(model([n("Neg", "s", "y", "n")], inputs=[h.make_tensor_sequence_value_info("s", T.FLOAT, None)]), "sequence-input", BAD)
+    deep = h.make_graph([n("Neg", "x", "y")], "g", [vi("x")], [vi("y")])
+    for _ in range(30):
+        deep = h.make_graph([n("If", "x", "y", "if", then_branch=deep)], "g", [vi("x")], [vi("y")])
+    m = model([n("Neg", "x", "y")])
+    m.graph.CopyFrom(deep)
+    save(m, "deep", BAD)
+
+
+upgrades()
+containers()
+functions()
+bad()
