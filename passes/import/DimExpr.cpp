@@ -175,25 +175,31 @@ Dim floorDiv(const Dim &A, const Dim &B) {
   }
   if (Dim Exact = divideExactly(A, B))
     return Exact;
-  // Whole parts leave the atom: (2*a + b) / 2 is a + b / 2.
+  // Whole parts leave the atom: (2*a + b + 3) / 2 is a + 1 + (b + 1) / 2.
   std::vector<DimExpr::Term> Whole, Rest = A->Terms;
   if (D && *D > 0) {
     Rest.clear();
     for (const DimExpr::Term &T : A->Terms) {
-      int64_t Q = T.Coefficient / *D;
-      bool Divides = T.Coefficient % *D == 0;
-      if (Divides)
-        Whole.push_back({T.Factors, Q});
-      else
+      int64_t Q = T.Coefficient / *D, R = T.Coefficient % *D;
+      if (R != 0 && !T.Factors.empty()) {
         Rest.push_back(T);
+        continue;
+      }
+      Q -= R < 0;
+      Whole.push_back({T.Factors, Q});
+      if (R != 0)
+        Rest.push_back({T.Factors, R < 0 ? R + *D : R});
     }
   }
   Dim Numerator = DimExpr::ofTerms(std::move(Rest));
+  Dim Outside = DimExpr::ofTerms(std::move(Whole));
+  if (!Numerator || !Outside)
+    return std::nullopt;
+  if (D && *D > 0 && Numerator->isConstant())
+    return Outside; // in [0, D)
   std::optional<std::string> Atom =
       call("floordiv", Numerator->str(), B->str());
-  if (!Atom)
-    return std::nullopt;
-  return add(DimExpr::ofTerms(std::move(Whole)), DimExpr::atom(*Atom));
+  return Atom ? add(Outside, DimExpr::atom(*Atom)) : Dim();
 }
 
 Dim floorMod(const Dim &A, const Dim &B) {
