@@ -369,6 +369,28 @@ bool DimExpr::isMinimumWith(const DimExpr &E) const {
   return C.Name == "min" && (provablyEqual(C.A, E) || provablyEqual(C.B, E));
 }
 
+bool DimExpr::isClippedSpan(const DimExpr &Length) const {
+  if (Terms.size() != 1 || Terms[0].Coefficient != 1 ||
+      Terms[0].Factors.size() != 1)
+    return false;
+  Call C = openAtom(Terms[0].Factors[0]);
+  if (C.Name != "max" || !isNumber(C.A, 0) || !C.B || C.B->Terms.size() != 2)
+    return false;
+  Dim Bounds[2]; // of the term with 1, of the term with -1
+  Dim Sizes[2];
+  for (const Term &T : C.B->Terms) {
+    if (T.Factors.size() != 1 || (T.Coefficient != 1 && T.Coefficient != -1))
+      return false;
+    Call Min = openAtom(T.Factors[0]);
+    if (Min.Name != "min" || !Min.A || !Min.A->isConstant())
+      return false;
+    Bounds[T.Coefficient < 0] = Min.B;
+    Sizes[T.Coefficient < 0] = Min.A;
+  }
+  return provablyEqual(Sizes[0], Sizes[1]) &&
+         provablyEqual(sub(Bounds[0], Bounds[1]), Length);
+}
+
 static Bound evaluateAtom(std::string_view Atom,
                           const DimExpr::Lookup &Symbol) {
   Call C = openAtom(Atom);

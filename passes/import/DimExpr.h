@@ -45,6 +45,9 @@ public:
   std::optional<int64_t> upperBound() const;
   /// Whether this is min(E, something).
   bool isMinimumWith(const DimExpr &E) const;
+  /// Whether this is max(0, min(c, a) - min(c, b)) with a - b == Length: rows
+  /// a .. b of a table of c rows.
+  bool isClippedSpan(const DimExpr &Length) const;
   /// The value for given symbols; nothing if one is missing or it overflows.
   using Lookup = std::function<std::optional<int64_t>(std::string_view)>;
   std::optional<int64_t> evaluate(const Lookup &Symbol) const;

@@ -87,8 +87,14 @@ Dim broadcastDim(const Dim &A, const Dim &B) {
   for (const Dim *D : {&A, &B})
     if (*D && ((*D)->isConstant() || (*D)->lowerBound().value_or(0) >= 2))
       return *D;
-  if (A && B && (A->isMinimumWith(*B) || B->isMinimumWith(*A)))
-    return A->isMinimumWith(*B) ? B : A;
+  // What was cut from a table of positions is never longer than what it meets,
+  // and shorter only where the positions have left the table.
+  if (!A || !B)
+    return std::nullopt;
+  if (A->isMinimumWith(*B) || A->isClippedSpan(*B))
+    return B;
+  if (B->isMinimumWith(*A) || B->isClippedSpan(*A))
+    return A;
   return std::nullopt;
 }
 

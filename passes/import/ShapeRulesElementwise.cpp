@@ -201,15 +201,17 @@ static void matMul(RuleCall &C) {
   A.pop_back_n(2);
   B.pop_back_n(2);
   size_t Rank = std::max(A.size(), B.size());
-  A.insert(A.begin(), Rank - A.size(), DimExpr(1));
-  B.insert(B.begin(), Rank - B.size(), DimExpr(1));
-  for (size_t I = 0; I < Rank; ++I)
-    A[I] = broadcastDim(A[I], B[I]);
+  DimList Out(Rank, DimExpr(1));
+  for (const DimList *Batch : {&A, &B})
+    for (size_t I = 0; I < Batch->size(); ++I) {
+      Dim &D = Out[Rank - Batch->size() + I];
+      D = broadcastDim(D, (*Batch)[I]);
+    }
   if (!VectorA)
-    A.push_back(Rows);
+    Out.push_back(Rows);
   if (!VectorB)
-    A.push_back(Columns);
-  C.out().setShape(std::move(A));
+    Out.push_back(Columns);
+  C.out().setShape(std::move(Out));
 }
 
 static void gemm(RuleCall &C) {

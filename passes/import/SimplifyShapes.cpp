@@ -219,24 +219,40 @@ private:
     ++ShapeOperands;
   }
 
-  void simplify(onnx::ReshapeOp Op) {
-    const ValueInfo &In = Shapes.of(Op.getData());
-    const ValueInfo &Out = Shapes.of(Op.getOutput());
-    if (!Out.Ranked)
-      return;
+  /// The shape operand that makes Out of In: numbers, 0 to copy, one -1.
+  static std::optional<SmallVector<int64_t>>
+  reshapeOperand(const ValueInfo &In, const ValueInfo &Out) {
     SmallVector<int64_t> Wanted;
     bool Open = false;
     for (auto [I, D] : llvm::enumerate(Out.Shape)) {
-      std::optional<int64_t> Number = D ? D->constant() : std::nullopt;
-      if (Number && *Number <= 0)
-        return;
+      int64_t Number = D ? D->constant().value_or(-1) : -1;
       bool Copy = I < In.rank() && provablyEqual(D, In.Shape[I]);
-      if (!Number && !Copy && std::exchange(Open, true))
-        return;
-      Wanted.push_back(Number ? *Number : Copy ? 0 : -1);
+      if (Number == 0 || (Number < 0 && !Copy && std::exchange(Open, true)))
+        return std::nullopt;
+      Wanted.push_back(Number > 0 ? Number : Copy ? 0 : -1);
     }
-    setShape(Op, 1, Wanted);
-    Op.setAllowzero(0);
+    return Wanted;
+  }
+
+  /// Reads from behind other ops of its kind where only that makes the shape
+  /// constant.
+  void simplify(onnx::ReshapeOp Op) {
+    const ValueInfo &Out = Shapes.of(Op.getOutput());
+    Value From = Op.getData();
+    for (int Step = 0; Step < 8 && Out.Ranked; ++Step) {
+      if (std::optional<SmallVector<int64_t>> Wanted =
+              reshapeOperand(Shapes.of(From), Out)) {
+        Op.getDataMutable().assign(From);
+        setShape(Op, 1, *Wanted);
+        Op.setAllowzero(0);
+        return;
+      }
+      Operation *Source = From.getDefiningOp();
+      if (!isa_and_nonnull<onnx::ReshapeOp, onnx::FlattenOp, onnx::SqueezeOp,
+                           onnx::UnsqueezeOp>(Source))
+        return;
+      From = Source->getOperand(0);
+    }
   }
 
   void simplify(onnx::ExpandOp Op) {
@@ -247,11 +263,11 @@ private:
     SmallVector<int64_t> Wanted;
     size_t Lead = Out.rank() - In.rank();
     for (auto [I, D] : llvm::enumerate(Out.Shape)) {
-      std::optional<int64_t> Number = D ? D->constant() : std::nullopt;
+      int64_t Number = D ? D->constant().value_or(-1) : -1;
       bool Keep = I >= Lead && provablyEqual(D, In.Shape[I - Lead]);
-      if (!Keep && (!Number || *Number < 0))
+      if (!Keep && Number < 0)
         return;
-      Wanted.push_back(Keep ? 1 : *Number);
+      Wanted.push_back(Keep ? 1 : Number);
     }
     setShape(Op, 1, Wanted);
   }

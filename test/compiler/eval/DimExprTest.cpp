@@ -72,6 +72,15 @@ TEST(DimExpr, MinimumAndMaximumUseWhatIsKnown) {
   EXPECT_FALSE(minimum(of("seq"), of("9"))->isMinimumWith(*of("past")));
 }
 
+TEST(DimExpr, RecognisesRowsCutFromATable) {
+  Dim Rows = of("max(0, min(64, past + seq) - min(64, past))");
+  EXPECT_TRUE(Rows->isClippedSpan(*of("seq")));
+  EXPECT_FALSE(Rows->isClippedSpan(*of("past")));
+  EXPECT_FALSE(of("max(0, min(64, past + seq) - min(32, past))")
+                   ->isClippedSpan(*of("seq")));
+  EXPECT_FALSE(of("seq")->isClippedSpan(*of("seq")));
+}
+
 TEST(DimExpr, Bounds) {
   EXPECT_EQ(of("2*a + 3")->lowerBound(), 3);
   EXPECT_EQ(of("a - b")->lowerBound(), std::nullopt);
