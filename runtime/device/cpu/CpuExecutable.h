@@ -1,0 +1,54 @@
+// A program loaded on the CPU: image, arena, KV pool and threads.
+#ifndef LLMC_RUNTIME_DEVICE_CPU_CPUEXECUTABLE_H
+#define LLMC_RUNTIME_DEVICE_CPU_CPUEXECUTABLE_H
+
+#include "runtime/device/Device.h"
+#include "runtime/device/cpu/CpuImage.h"
+#include "runtime/device/cpu/StepBarrier.h"
+#include "runtime/device/cpu/ThreadPool.h"
+
+namespace llmc {
+
+/// Anonymous zeroed memory of its own mapping; pages become resident when they
+/// are touched.
+class Mapping {
+public:
+  Mapping() = default;
+  Mapping(Mapping &&O) noexcept { *this = static_cast<Mapping &&>(O); }
+  Mapping &operator=(Mapping &&O) noexcept;
+  Mapping(const Mapping &) = delete;
+  ~Mapping();
+  static Result<Mapping> create(uint64_t Bytes, std::string_view What);
+  uint8_t *data() const { return Data; }
+
+private:
+  uint8_t *Data = nullptr;
+  uint64_t Size = 0;
+};
+
+class CpuExecutable : public Executable {
+public:
+  static Result<std::unique_ptr<Executable>> load(const ProgramView &P,
+                                                  const DeviceLoadOptions &O);
+  const ExecutableInfo &info() const override { return Info; }
+  Status step(const StepInput &In) override;
+  Status copyPage(uint32_t From, uint32_t To) override;
+
+private:
+  CpuExecutable() = default;
+  Status check(const StepInput &In) const;
+  Status checkRows(const StepInput &In) const;
+
+  ExecutableInfo Info;
+  uint32_t MaxContext = 0;
+  std::vector<uint32_t> Buckets;
+  std::span<const uint8_t> Weights;
+  CpuImage Image;
+  Mapping Arena, Kv;
+  StepBarrier Barrier;
+  std::unique_ptr<ThreadPool> Pool;
+};
+
+} // namespace llmc
+
+#endif // LLMC_RUNTIME_DEVICE_CPU_CPUEXECUTABLE_H

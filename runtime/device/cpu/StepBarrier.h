@@ -1,0 +1,36 @@
+// The barrier of a step: an LlmcBarrier (runtime/device/StepAbi.h) whose fast
+// path is in the compiled code, and what sleeps and wakes behind it.
+#ifndef LLMC_RUNTIME_DEVICE_CPU_STEPBARRIER_H
+#define LLMC_RUNTIME_DEVICE_CPU_STEPBARRIER_H
+
+#include "runtime/device/StepAbi.h"
+
+#include <atomic>
+
+namespace llmc {
+
+/// Polls of the generation before a thread sleeps: some tens of microseconds,
+/// several times what the phases of a decode step differ by.
+constexpr uint32_t SpinPolls = 1000;
+
+class StepBarrier {
+public:
+  StepBarrier();
+  StepBarrier(const StepBarrier &) = delete;
+  LlmcBarrier *get() { return &Shared; }
+
+private:
+  static void wait(LlmcBarrier *B, uint32_t Seen);
+  static void wake(LlmcBarrier *B);
+
+  alignas(64) LlmcBarrier Shared; ///< first, so that callbacks find the rest
+  std::atomic<uint32_t> Sleepers{0};
+};
+
+/// Sleeps while *Word == Seen, or wakes all who do.
+void futexWait(const uint32_t *Word, uint32_t Seen);
+void futexWakeAll(const uint32_t *Word);
+
+} // namespace llmc
+
+#endif // LLMC_RUNTIME_DEVICE_CPU_STEPBARRIER_H
