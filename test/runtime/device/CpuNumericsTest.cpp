@@ -1,0 +1,238 @@
+// The promise of one set of numbers, on a whole program through the real
+// emitter and Executable: the same logits, bit for bit, for any number of
+// threads, any chunking of the prompt, alone or in any batch.
+#include "runtime/device/cpu/CpuFeatures.h"
+#include "test/runtime/device/SyntheticModel.h"
+
+#include <cmath>
+#include <cstring>
+#include <gtest/gtest.h>
+#include <numeric>
+
+using namespace llmc;
+using namespace llmc::test;
+
+namespace {
+/// One sequence as a caller keeps it.
+struct Sequence {
+  std::vector<int32_t> Tokens;
+  std::vector<uint32_t> Pages;
+  int32_t Length = 0; ///< positions in the cache
+};
+
+/// A loaded model and its sequences. Pages are handed out in scattered order.
+class Session {
+public:
+  Session(const SyntheticModel &M, uint32_t Threads) : Model(M) {
+    Result<std::unique_ptr<Device>> D = openDevice("cpu");
+    Dev = D.take();
+    Result<std::unique_ptr<Executable>> E = Dev->load(M.view(), {Threads, 0});
+    EXPECT_TRUE(E.ok()) << E.status().message();
+    if (E)
+      Exec = E.take();
+  }
+  bool ok() const { return Exec != nullptr; }
+  const ExecutableInfo &info() const { return Exec->info(); }
+
+  Sequence make(uint32_t Seed, int32_t Prompt) {
+    Sequence S;
+    for (int32_t I = 0; I < Prompt; ++I)
+      S.Tokens.push_back(
+          static_cast<int32_t>((Seed * 7919 + I * 31) % info().Vocab));
+    S.Pages.resize(PagesPerSequence);
+    for (uint32_t &P : S.Pages) {
+      P = NextPage % info().Pages;
+      NextPage += 5;
+    }
+    return S;
+  }
+
+  /// Runs rows of several sequences: Count[i] tokens of Seqs[i] from its length
+  /// on; prompt rows first. Returns the logits of each sequence's last row.
+  std::vector<std::vector<float>>
+  step(std::vector<Sequence *> Seqs, std::vector<int32_t> Count, bool Prompt) {
+    StepInput In;
+    std::vector<int32_t> Ids, Positions, Rows, LogitRows;
+    std::vector<uint32_t> Table;
+    for (size_t I = 0; I < Seqs.size(); ++I) {
+      for (int32_t J = 0; J < Count[I]; ++J) {
+        Ids.push_back(Seqs[I]->Tokens[Seqs[I]->Length + J]);
+        Positions.push_back(Seqs[I]->Length + J);
+        Rows.push_back(static_cast<int32_t>(I));
+      }
+      Seqs[I]->Length += Count[I];
+      LogitRows.push_back(static_cast<int32_t>(Ids.size()) - 1);
+      Table.insert(Table.end(), Seqs[I]->Pages.begin(), Seqs[I]->Pages.end());
+    }
+    std::vector<float> Logits(LogitRows.size() * info().Vocab, NAN);
+    In.Ids = Ids;
+    In.Positions = Positions;
+    In.RowSequence = Rows;
+    In.PromptRows = Prompt ? static_cast<uint32_t>(Ids.size()) : 0;
+    In.Sequences = static_cast<uint32_t>(Seqs.size());
+    In.PagesPerSequence = PagesPerSequence;
+    In.PageTable = Table;
+    In.LogitRows = LogitRows;
+    In.Logits = Logits;
+    Status St = Exec->step(In);
+    EXPECT_TRUE(St.ok()) << St.message();
+    std::vector<std::vector<float>> Out;
+    for (size_t I = 0; I < Seqs.size(); ++I)
+      Out.emplace_back(Logits.begin() + I * info().Vocab,
+                       Logits.begin() + (I + 1) * info().Vocab);
+    return Out;
+  }
+
+  /// Prefill in chunks, then Generate greedy steps; all logits on the way.
+  std::vector<std::vector<float>> generate(Sequence &S, int32_t Chunk,
+                                           int32_t Generate) {
+    std::vector<std::vector<float>> All;
+    int32_t Prompt = static_cast<int32_t>(S.Tokens.size());
+    std::vector<float> Last;
+    while (S.Length < Prompt)
+      Last = step({&S}, {std::min(Chunk, Prompt - S.Length)}, true)[0];
+    All.push_back(Last);
+    for (int32_t I = 0; I < Generate; ++I) {
+      S.Tokens.push_back(best(Last));
+      Last = step({&S}, {1}, false)[0];
+      All.push_back(Last);
+    }
+    return All;
+  }
+
+  static int32_t best(const std::vector<float> &L) {
+    return static_cast<int32_t>(std::max_element(L.begin(), L.end()) -
+                                L.begin());
+  }
+
+private:
+  const SyntheticModel &Model;
+  std::unique_ptr<Device> Dev;
+  std::unique_ptr<Executable> Exec;
+  uint32_t PagesPerSequence = 6, NextPage = 3;
+};
+
+bool same(const std::vector<std::vector<float>> &A,
+          const std::vector<std::vector<float>> &B) {
+  if (A.size() != B.size())
+    return false;
+  for (size_t I = 0; I < A.size(); ++I)
+    if (A[I].size() != B[I].size() ||
+        std::memcmp(A[I].data(), B[I].data(), A[I].size() * 4) != 0)
+      return false;
+  return true;
+}
+
+struct Variant {
+  bool Int8, HalfCache;
+  const char *Target;
+};
+
+class CpuNumerics : public testing::TestWithParam<Variant> {
+protected:
+  static constexpr int32_t PromptTokens = 75;
+  static constexpr int32_t Generated = 6;
+
+  void SetUp() override {
+    Variant V = GetParam();
+    if (std::string_view(V.Target) == "x86-64-avx512vnni" &&
+        !hasCpuFeature("avx512vnni"))
+      GTEST_SKIP() << "this machine has no avx512vnni";
+    SyntheticShape S;
+    S.Int8 = V.Int8;
+    S.HalfCache = V.HalfCache;
+    S.Target = V.Target;
+    Model = std::make_unique<SyntheticModel>(S);
+    Status St = Model->build();
+    ASSERT_TRUE(St.ok()) << St.message();
+  }
+
+  std::vector<std::vector<float>> alone(uint32_t Threads, uint32_t Seed,
+                                        int32_t Chunk) {
+    Session S(*Model, Threads);
+    if (!S.ok())
+      return {};
+    Sequence Q = S.make(Seed, PromptTokens);
+    return S.generate(Q, Chunk, Generated);
+  }
+
+  std::unique_ptr<SyntheticModel> Model;
+};
+
+TEST_P(CpuNumerics, ThreadsDoNotShow) {
+  std::vector<std::vector<float>> One = alone(1, 1, PromptTokens);
+  ASSERT_EQ(One.size(), size_t(Generated + 1));
+  for (const std::vector<float> &L : One)
+    for (float V : L)
+      ASSERT_FALSE(std::isnan(V));
+  EXPECT_FALSE(same({One[0]}, {One[1]}));
+  for (uint32_t Threads : {2u, 3u})
+    EXPECT_TRUE(same(One, alone(Threads, 1, PromptTokens))) << Threads;
+}
+
+TEST_P(CpuNumerics, ChunkingDoesNotShow) {
+  std::vector<std::vector<float>> Whole = alone(2, 2, PromptTokens);
+  for (int32_t Chunk : {1, 7, 64})
+    EXPECT_TRUE(same(Whole, alone(2, 2, Chunk))) << Chunk;
+}
+
+TEST_P(CpuNumerics, CompanyDoesNotShow) {
+  for (uint32_t Batch : {2u, 5u, 9u}) {
+    Session S(*Model, 2);
+    ASSERT_TRUE(S.ok());
+    std::vector<Sequence> Seqs;
+    std::vector<Sequence *> Pointers;
+    std::vector<std::vector<std::vector<float>>> Found(Batch);
+    for (uint32_t I = 0; I < Batch; ++I)
+      Seqs.push_back(S.make(I, PromptTokens));
+    for (uint32_t I = 0; I < Batch; ++I) {
+      Found[I].push_back(S.step({&Seqs[I]}, {PromptTokens}, true)[0]);
+      Pointers.push_back(&Seqs[I]);
+    }
+    for (int32_t G = 0; G < Generated; ++G) {
+      for (uint32_t I = 0; I < Batch; ++I)
+        Seqs[I].Tokens.push_back(Session::best(Found[I].back()));
+      std::vector<std::vector<float>> L =
+          S.step(Pointers, std::vector<int32_t>(Batch, 1), false);
+      for (uint32_t I = 0; I < Batch; ++I)
+        Found[I].push_back(L[I]);
+    }
+    for (uint32_t I = 0; I < Batch; ++I)
+      EXPECT_TRUE(same(Found[I], alone(1, I, 20)))
+          << "sequence " << I << " of " << Batch;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Variants, CpuNumerics,
+    testing::Values(Variant{true, true, "x86-64-avx512vnni"},
+                    Variant{false, false, "x86-64-avx512vnni"},
+                    Variant{true, true, "x86-64-v3"},
+                    Variant{false, true, "x86-64-v3"}),
+    [](const testing::TestParamInfo<Variant> &I) {
+      std::string Name = std::string(I.param.Int8 ? "Int8" : "F32") +
+                         (I.param.HalfCache ? "CacheF16" : "CacheF32");
+      return Name + (std::string_view(I.param.Target) == "x86-64-v3"
+                         ? "Avx2"
+                         : "Avx512Vnni");
+    });
+
+/// Both instruction sets and 8-bit against exact weights of the same values
+/// are covered by the kernel tests; here: both images give the same bits.
+TEST(CpuNumericsTest, InstructionSetDoesNotShow) {
+  if (!hasCpuFeature("avx512vnni"))
+    GTEST_SKIP() << "this machine has no avx512vnni";
+  std::vector<std::vector<float>> Logits[2];
+  for (int I = 0; I < 2; ++I) {
+    SyntheticShape S;
+    S.Target = I ? "x86-64-v3" : "x86-64-avx512vnni";
+    SyntheticModel M(S);
+    ASSERT_TRUE(M.build().ok());
+    Session Se(M, 2);
+    ASSERT_TRUE(Se.ok());
+    Sequence Q = Se.make(4, 40);
+    Logits[I] = Se.generate(Q, 40, 4);
+  }
+  EXPECT_TRUE(same(Logits[0], Logits[1]));
+}
+} // namespace
