@@ -23,6 +23,11 @@ constexpr int64_t DefaultContext = 8192;
 /// Largest head that the kernels have room for.
 constexpr int64_t MaxHeadDim = 512;
 
+/// Limits far beyond any use that keep all products of sizes in 64 bits.
+constexpr int64_t MaxContextLimit = int64_t(1) << 24;
+constexpr int64_t MaxBatchLimit = 4096;
+constexpr int64_t MaxTokensLimit = 65536;
+
 int64_t features(Value V) {
   return cast<RankedTensorType>(V.getType()).getShape().back();
 }
@@ -428,10 +433,15 @@ int64_t LlmToExe::defaultContext(func::FuncOp Step) {
 
 LogicalResult LlmToExe::makeProgram(const TargetDesc &Target, func::FuncOp Step,
                                     exe::ProgramOp &Program) {
-  if (maxContext < 0 || maxBatch < 1 || maxTokens < 1)
-    return getOperation().emitError("max-context ")
-           << maxContext << ", max-batch " << maxBatch << " and max-tokens "
-           << maxTokens << " must be positive";
+  if (maxContext < 0 || maxContext > MaxContextLimit)
+    return getOperation().emitError("max-context is ")
+           << maxContext << ", expected at most " << MaxContextLimit;
+  if (maxBatch < 1 || maxBatch > MaxBatchLimit)
+    return getOperation().emitError("max-batch is ")
+           << maxBatch << ", expected 1 to " << MaxBatchLimit;
+  if (maxTokens < 1 || maxTokens > MaxTokensLimit)
+    return getOperation().emitError("max-tokens is ")
+           << maxTokens << ", expected 1 to " << MaxTokensLimit;
   int64_t Context = maxContext ? maxContext : defaultContext(Step);
   OpBuilder B = OpBuilder::atBlockEnd(getOperation().getBody());
   Program = exe::ProgramOp::create(

@@ -6,6 +6,7 @@
 #include "passes/fusion/Passes.h"
 #include "passes/import/Passes.h"
 #include "passes/lowering/Passes.h"
+#include "passes/memory/Passes.h"
 #include "passes/quant/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -27,6 +28,7 @@ int main(int Argc, char **Argv) {
   llmc::registerFusionPasses();
   llmc::registerQuantPasses();
   llmc::registerLoweringPasses();
+  llmc::registerMemoryPasses();
 
   return mlir::asMainReturnCode(mlir::MlirOptMain(
       Argc, Argv, "llmc-opt: passes of llmc on .mlir files\n", Registry));
