@@ -23,6 +23,11 @@ if(LLMC_SANITIZE)
   add_compile_options(-fsanitize=address,undefined -fno-omit-frame-pointer)
   add_link_options(-fsanitize=address,undefined)
 endif()
+option(LLMC_FUZZ "libFuzzer targets (needs clang++-22)" OFF)
+if(LLMC_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link,address -g)
+  add_link_options(-fsanitize=address)
+endif()
 include_directories("${CMAKE_SOURCE_DIR}" "${CMAKE_BINARY_DIR}")
 
 # Adds a room's folder. A room that has no CMakeLists.txt yet is skipped.
