@@ -1,6 +1,7 @@
 // `llmc inspect` for people: short tables, sizes in binary units.
 #include "runtime/artifact/Inspect.h"
 
+#include "runtime/artifact/Flat.h"
 #include "runtime/artifact/Program_generated.h"
 
 #include <algorithm>
@@ -45,10 +46,6 @@ std::string shown(std::string_view Name, size_t Width = 60) {
   if (Out.size() > Width)
     Out = "…" + Out.substr(Out.size() - Width + 1);
   return Out;
-}
-
-std::string_view viewOf(const flatbuffers::String *S) {
-  return S ? std::string_view(S->data(), S->size()) : std::string_view();
 }
 
 std::string sizeText(uint64_t Bytes) {

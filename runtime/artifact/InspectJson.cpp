@@ -2,6 +2,7 @@
 // contract; the others follow the manifest.
 #include "runtime/artifact/Inspect.h"
 
+#include "runtime/artifact/Flat.h"
 #include "runtime/artifact/Program_generated.h"
 #include "runtime/base/Json.h"
 
@@ -9,10 +10,6 @@
 
 namespace llmc {
 namespace {
-
-std::string_view viewOf(const flatbuffers::String *S) {
-  return S ? std::string_view(S->data(), S->size()) : std::string_view();
-}
 
 void writeNames(
     JsonWriter &W, std::string_view Key,

@@ -2,6 +2,7 @@
 // so that the size does not depend on numbers.
 #include "runtime/artifact/Manifest.h"
 
+#include "runtime/artifact/Flat.h"
 #include "runtime/artifact/Format.h"
 #include "runtime/artifact/Manifest_generated.h"
 #include "runtime/artifact/Validate.h"
@@ -152,6 +153,10 @@ Result<Manifest> decodeManifest(std::span<const uint8_t> Bytes) {
   const fb::Manifest &Root = *fb::GetManifest(Bytes.data());
   if (!Root.model())
     return malformedError("the manifest has no model facts");
+  if (Root.plans())
+    for (const fb::MemoryPlan *P : *Root.plans())
+      if (!isAligned(P->arena_bytes()))
+        return malformedError("the manifest's arena sizes are not aligned");
   Manifest M;
   M.Model = decode(*Root.model());
   M.Targets = decodeAll<ManifestTarget>(Root.targets());

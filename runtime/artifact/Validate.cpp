@@ -53,9 +53,13 @@ Status checkPlan(const ManifestPlan &P) {
       checkRange("number of buckets", P.Buckets.size(), 1, MaxBuckets));
   LLMC_RETURN_IF_ERROR(checkRange("number of arena sizes", P.ArenaBytes.size(),
                                   P.Buckets.size(), P.Buckets.size()));
-  for (const ManifestState &S : P.States)
+  for (const ManifestState &S : P.States) {
     if (!isName(S.Name))
       return malformedError("a state of the manifest has no name");
+    LLMC_RETURN_IF_ERROR(checkRange(S.Name + ": element type",
+                                    static_cast<unsigned>(S.Type), 1,
+                                    DTypeCount - 1));
+  }
   return Status::success();
 }
 } // namespace

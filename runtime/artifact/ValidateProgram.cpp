@@ -1,5 +1,6 @@
 // Value checks of a program section: what the device rooms rely on when they
 // add offsets to base pointers and launch grids.
+#include "runtime/artifact/Flat.h"
 #include "runtime/artifact/Limits.h"
 #include "runtime/artifact/Validate.h"
 
@@ -9,10 +10,6 @@
 
 namespace llmc {
 namespace {
-
-template <typename T> size_t sizeOf(const flatbuffers::Vector<T> *V) {
-  return V ? V->size() : 0;
-}
 
 bool isNamed(const flatbuffers::String *S) {
   return S && S->size() != 0 && S->size() <= MaxNameBytes;
@@ -32,6 +29,8 @@ Status checkSizes(const fb::Program &P) {
   LLMC_RETURN_IF_ERROR(checkRange("number of buckets", Buckets, 1, MaxBuckets));
   LLMC_RETURN_IF_ERROR(checkRange("number of arena sizes",
                                   sizeOf(P.arena_bytes()), Buckets, Buckets));
+  if (!isAligned(P.arena_bytes()))
+    return malformedError("the arena sizes are not aligned");
   LLMC_RETURN_IF_ERROR(checkRange("max_tokens", P.max_tokens(), 1, MaxTokens));
   uint32_t Before = 0;
   for (uint32_t I = 0; I < Buckets; ++I) {
@@ -129,6 +128,8 @@ Status checkOffsets(const std::string &Name, const fb::LaunchArg &A,
   size_t Count = Limits ? Limits->size() : 1;
   LLMC_RETURN_IF_ERROR(checkRange(Name + ": number of offsets",
                                   sizeOf(A.offsets()), Count, Count));
+  if (!isAligned(A.offsets()))
+    return malformedError(Name + ": the offsets are not aligned");
   for (uint32_t I = 0; I < Count; ++I)
     LLMC_RETURN_IF_ERROR(checkRange(Name + ": offset", A.offsets()->Get(I), 0,
                                     Limits ? Limits->Get(I) : Limit));

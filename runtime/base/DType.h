@@ -31,6 +31,8 @@ enum class DType : uint8_t {
   F8E5M2 = 19
 };
 
+inline constexpr unsigned DTypeCount = 20;
+
 /// Bits of one element; 0 for None.
 constexpr unsigned bitsOf(DType T) {
   switch (T) {

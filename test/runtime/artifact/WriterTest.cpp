@@ -70,4 +70,11 @@ TEST(Manifest, SizeDoesNotDependOnNumbers) {
   M.Plans[0].WeightBytes = UINT64_MAX;
   EXPECT_EQ(encodeManifest(M).size(), Size);
 }
+
+TEST(Manifest, ElementTypesAreChecked) {
+  Manifest M = test::tinyManifest({});
+  M.Plans[0].States[0].Type = static_cast<DType>(233); // found by the fuzzer
+  Status S = decodeManifest(encodeManifest(M)).takeStatus();
+  EXPECT_EQ(S.message(), "kv: element type is 233, expected 1 to 19");
+}
 } // namespace
