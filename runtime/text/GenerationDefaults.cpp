@@ -69,18 +69,25 @@ std::string tokenText(const Json &J, const char *Key) {
   return "";
 }
 
-/// Sampling fields under the names of generation_config.json.
+/// Sampling fields under the names of generation_config.json. Without
+/// do_sample a model is greedy whatever its temperature says; with it absent
+/// fields are what transformers takes.
 Status readSampling(const Json &J, const std::string &File,
                     GenerationDefaults &D) {
-  float TopK = static_cast<float>(D.TopK);
+  auto It = J.find("do_sample");
+  bool Sample = It != J.end() && It->is_boolean() && It->get<bool>();
+  float TopK = Sample ? 50 : 0;
+  D.Temperature = Sample ? 1 : 0;
+  GenerationDefaults Ignored;
+  GenerationDefaults &To = Sample ? D : Ignored;
   LLMC_RETURN_IF_ERROR(
-      readNumber(J, File, "temperature", 0, 1e6, D.Temperature));
+      readNumber(J, File, "temperature", 0, 1e6, To.Temperature));
   LLMC_RETURN_IF_ERROR(readNumber(J, File, "top_k", -1, 1e7, TopK));
-  LLMC_RETURN_IF_ERROR(readNumber(J, File, "top_p", 0, 1, D.TopP));
-  LLMC_RETURN_IF_ERROR(readNumber(J, File, "min_p", 0, 1, D.MinP));
+  LLMC_RETURN_IF_ERROR(readNumber(J, File, "top_p", 0, 1, To.TopP));
+  LLMC_RETURN_IF_ERROR(readNumber(J, File, "min_p", 0, 1, To.MinP));
   LLMC_RETURN_IF_ERROR(readNumber(J, File, "repetition_penalty", 1e-3, 1e3,
                                   D.RepetitionPenalty));
-  D.TopK = TopK < 0 ? 0 : static_cast<int32_t>(TopK);
+  To.TopK = TopK < 0 ? 0 : static_cast<int32_t>(TopK);
   return Status::success();
 }
 
@@ -149,6 +156,7 @@ Result<std::string> compileGenerationDefaults(const std::string &Folder) {
 
   JsonWriter W;
   W.beginObject();
+  W.member("do_sample", D.Temperature > 0);
   W.member("temperature", double(D.Temperature));
   W.member("top_k", D.TopK);
   W.member("top_p", double(D.TopP));
