@@ -8,7 +8,6 @@
 #include "runtime/device/StepAbi.h"
 
 #include <algorithm>
-#include <algorithm>
 #include <cmath>
 #include <cstring>
 

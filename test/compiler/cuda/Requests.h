@@ -8,7 +8,8 @@
 
 #include <initializer_list>
 
-namespace llmc::cuda::test {
+namespace llmc::test {
+using cuda::KernelRequest;
 
 /// A request of Kernel with these constants; the buffers named in Absent are
 /// null, and so are xq and partial.
@@ -156,6 +157,6 @@ inline std::vector<KernelRequest> allKernels() {
   return All;
 }
 
-} // namespace llmc::cuda::test
+} // namespace llmc::test
 
 #endif // LLMC_TEST_COMPILER_CUDA_REQUESTS_H
