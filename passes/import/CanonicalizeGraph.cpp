@@ -33,6 +33,7 @@ public:
     IRRewriter Rewriter(F.getContext());
     eliminateCommonSubExpressions(Rewriter, Dominance, F);
     eraseDeadOps(F.getBody());
+    updateResultTypes(F);
     return Rewritten;
   }
 

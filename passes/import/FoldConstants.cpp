@@ -27,6 +27,7 @@ public:
     // Blocks of subgraphs are visited where their op stands.
     F.walk<WalkOrder::PreOrder>([&](Operation *Op) { visit(Op); });
     eraseDeadOps(F.getBody());
+    updateResultTypes(F);
     return Folded;
   }
 

@@ -2,6 +2,7 @@
 #include "dialects/onnx/Onnx.h"
 #include "passes/import/Passes.h"
 #include "passes/import/ShapeAnalysis.h"
+#include "passes/util/DeadCode.h"
 
 namespace llmc {
 #define GEN_PASS_DEF_INFERSHAPES
@@ -32,9 +33,7 @@ private:
       for (OpResult R : Op->getResults())
         Mark(R);
     });
-    Operation *Return = F.getBody().back().getTerminator();
-    F.setType(FunctionType::get(F.getContext(), F.getBody().getArgumentTypes(),
-                                Return->getOperandTypes()));
+    updateResultTypes(F);
   }
 };
 } // namespace

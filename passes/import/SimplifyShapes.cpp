@@ -164,6 +164,7 @@ public:
   void run() {
     F.walk<WalkOrder::PreOrder>([&](Operation *Op) { visit(Op); });
     eraseDeadOps(F.getBody());
+    updateResultTypes(F);
   }
 
   int64_t Removed = 0, ShapeOperands = 0, NamedDims = 0;

@@ -1,4 +1,4 @@
-// Removal of ops without users.
+// Removal of ops without users, and of the traces that replacing values leaves.
 #include "passes/util/DeadCode.h"
 
 #include "mlir/IR/Operation.h"
@@ -20,6 +20,13 @@ int64_t eraseDeadOps(mlir::Region &R) {
         Erased += eraseDeadOps(Inner);
     }
   return Erased;
+}
+
+void updateResultTypes(mlir::func::FuncOp F) {
+  mlir::Operation *Return = F.getBody().back().getTerminator();
+  F.setType(mlir::FunctionType::get(F.getContext(),
+                                    F.getBody().getArgumentTypes(),
+                                    Return->getOperandTypes()));
 }
 
 } // namespace llmc
