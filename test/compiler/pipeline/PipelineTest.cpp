@@ -1,0 +1,304 @@
+// The pipeline behind raising on a small two-layer model: what comes out per
+// target, what is refused and with which code, and what the export makes of it.
+#include "compiler/pipeline/Pipeline.h"
+#include "compiler/driver/ProgramExport.h"
+#include "dialects/exe/ExeDialect.h"
+#include "dialects/llm/LlmDialect.h"
+#include "passes/memory/MemoryPlan.h"
+#include "runtime/artifact/Program_generated.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Parser/Parser.h"
+#include "gtest/gtest.h"
+
+#include <algorithm>
+#include <cstring>
+#include <sstream>
+
+using namespace mlir;
+
+namespace llmc {
+namespace {
+
+class PipelineTest : public testing::Test {
+protected:
+  PipelineTest() {
+    Context.loadDialect<func::FuncDialect, llm::LlmDialect, exe::ExeDialect>();
+    Module = parseSourceString<ModuleOp>(model(2), &Context);
+  }
+
+  /// A Llama-like model: hidden 32, 2 heads, 1 KV head of 16, 32 features in
+  /// the feed-forward part, vocabulary 48, tied head.
+  static std::string model(int Layers) {
+    std::ostringstream S, F;
+    int64_t Offset = 0;
+    auto Weight = [&](const std::string &Name, int Rows, int Cols) {
+      std::string Type =
+          Cols ? std::to_string(Rows) + "x" + std::to_string(Cols) + "xf32"
+               : std::to_string(Rows) + "xf32";
+      int64_t Bytes = 4 * Rows * std::max(Cols, 1);
+      S << "llm.source @" << Name << ".s : tensor<" << Type
+        << "> {file = 1, offset = " << Offset << ", length = " << Bytes
+        << "}\nllm.weight @" << Name << " : tensor<" << Type
+        << "> [#llm.piece<source = @" << Name
+        << ".s, begin = 0, count = " << Rows << ">]\n";
+      Offset += Bytes;
+    };
+    const std::string T = "tensor<?x32xf32>", K = "tensor<?x16xf32>";
+    auto Linear = [&](const std::string &To, const std::string &X,
+                      const std::string &W, const std::string &Type) {
+      F << To << " = llm.linear " << X << ", @" << W << " : (" << T << ") -> "
+        << Type << " loc(\"/" << W << "\")\n";
+    };
+    auto Norm = [&](const std::string &To, const std::string &X,
+                    const std::string &G) {
+      F << To << " = llm.norm " << X << " {kind = 1 : i64, gain = @" << G
+        << ", eps = 1.0e-5 : f32} : (" << T << ") -> " << T << "\n";
+    };
+    S << "module attributes {llm.model = {vocab = 48 : i64, hidden = 32 : i64, "
+         "max_positions = 1024 : i64}} {\n";
+    Weight("emb", 48, 32);
+    S << "llm.source @freq.s : tensor<8xf32> {data = dense<[1.0, 0.5, 0.25, "
+         "0.1, 0.05, 0.02, 0.01, 0.005]> : tensor<8xf32>}\n"
+         "llm.weight @freq : tensor<8xf32> [#llm.piece<source = @freq.s, "
+         "begin = 0, count = 8>]\n";
+    F << "func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>) -> "
+         "tensor<?x48xf32> {\n%x0 = llm.embed %ids, @emb : (tensor<?xi32>) -> "
+      << T << "\n%t = llm.rope_table %pos {freq = @freq} : (tensor<?xi32>) -> "
+      << K << "\n";
+    for (int L = 0; L != Layers; ++L) {
+      std::string P = "l" + std::to_string(L) + ".", I = std::to_string(L);
+      for (const char *Name : {"q", "o", "gate", "up", "down"})
+        Weight(P + Name, 32, 32);
+      Weight(P + "k", 16, 32);
+      Weight(P + "v", 16, 32);
+      Weight(P + "n1", 32, 0);
+      Weight(P + "n2", 32, 0);
+      S << "llm.state @" << P << "kv {kind = \"paged_kv\", index = " << L
+        << " : i64, kv_heads = 1 : i64, head_dim = 16 : i64, v_head_dim = 16 "
+           ": i64}\n";
+      Norm("%n" + I, "%x" + I, P + "n1");
+      Linear("%q" + I, "%n" + I, P + "q", T);
+      Linear("%k" + I, "%n" + I, P + "k", K);
+      Linear("%v" + I, "%n" + I, P + "v", K);
+      F << "%qr" << I << " = llm.rope %q" << I
+        << ", %t {heads = 2 : i64, head_dim = 16 : i64, rotary_half = 8 : "
+           "i64} : ("
+        << T << ", " << K << ") -> " << T << "\n%kr" << I << " = llm.rope %k"
+        << I
+        << ", %t {heads = 1 : i64, head_dim = 16 : i64, rotary_half = 8 : "
+           "i64} : ("
+        << K << ", " << K << ") -> " << K << "\nllm.kv_write %kr" << I << ", %v"
+        << I << ", @" << P << "kv : " << K << ", " << K << "\n%a" << I
+        << " = llm.attention %qr" << I << ", @" << P
+        << "kv {heads = 2 : i64, scale = 0.25 : f32} : (" << T << ") -> " << T
+        << "\n";
+      Linear("%o" + I, "%a" + I, P + "o", T);
+      F << "%y" << I << " = llm.add %x" << I << ", %o" << I << " : (" << T
+        << ", " << T << ") -> " << T << "\n";
+      Norm("%m" + I, "%y" + I, P + "n2");
+      Linear("%g" + I, "%m" + I, P + "gate", T);
+      Linear("%u" + I, "%m" + I, P + "up", T);
+      F << "%h" << I << " = llm.glu %g" << I << ", %u" << I
+        << " {kind = 1 : i64} : (" << T << ", " << T << ") -> " << T << "\n";
+      Linear("%d" + I, "%h" + I, P + "down", T);
+      F << "%x" << L + 1 << " = llm.add %y" << I << ", %d" << I << " : (" << T
+        << ", " << T << ") -> " << T << "\n";
+    }
+    Weight("norm", 32, 0);
+    Norm("%nf", "%x" + std::to_string(Layers), "norm");
+    F << "%l = llm.logits %nf, @emb : (" << T
+      << ") -> tensor<?x48xf32>\nreturn %l : tensor<?x48xf32>\n}\n";
+    return S.str() + F.str() + "}\n";
+  }
+
+  exe::ProgramOp lower(const std::string &Target, const PipelineOptions &O) {
+    Result<OwningOpRef<ModuleOp>> R =
+        lowerForTarget(*Module, *describeTarget(Target), O);
+    if (!R.ok()) {
+      ADD_FAILURE() << R.status().message();
+      return nullptr;
+    }
+    Lowered = R.take();
+    return *Lowered->getOps<exe::ProgramOp>().begin();
+  }
+
+  Status refuse(const PipelineOptions &O, const char *Target = "x86-64-v3") {
+    Result<OwningOpRef<ModuleOp>> R =
+        lowerForTarget(*Module, *describeTarget(Target), O);
+    EXPECT_FALSE(R.ok());
+    return R.ok() ? Status::success() : R.takeStatus();
+  }
+
+  MLIRContext Context;
+  OwningOpRef<ModuleOp> Module, Lowered;
+};
+
+std::vector<std::string> kernelsOf(exe::ProgramOp Program) {
+  std::vector<std::string> Names;
+  Program.walk<WalkOrder::PreOrder>([&](Operation *Op) {
+    if (exe::PhaseOp P = dyn_cast<exe::PhaseOp>(Op))
+      Names.push_back(P.getKernel().str());
+    if (isa<exe::LayersOp>(Op))
+      Names.push_back("layers");
+  });
+  return Names;
+}
+
+TEST_F(PipelineTest, FivePhasesPerLayer) {
+  PipelineOptions O;
+  O.Precision = "int8";
+  exe::ProgramOp P = lower("x86-64-avx512vnni", O);
+  ASSERT_TRUE(P);
+  EXPECT_EQ(kernelsOf(P),
+            (std::vector<std::string>{"embed", "rope_table", "layers", "qkv",
+                                      "attention", "linear", "linear", "linear",
+                                      "logits"}));
+  EXPECT_EQ(P.getMaxContext(), 1024);
+  EXPECT_EQ(P.getKvPages(), 16);
+  EXPECT_TRUE(succeeded(mlir::verify(*Lowered)));
+  // The model is as it was: another target starts from the same.
+  EXPECT_TRUE(Module->lookupSymbol("l0.q"));
+  ASSERT_TRUE(lower("sm_80", O));
+  EXPECT_EQ(kernelsOf(*Lowered->getOps<exe::ProgramOp>().begin()).size(), 9u);
+}
+
+TEST_F(PipelineTest, SameTwice) {
+  PipelineOptions O;
+  std::string First, Second;
+  llvm::raw_string_ostream A(First), B(Second);
+  ASSERT_TRUE(lower("x86-64-v3", O));
+  Lowered->print(A);
+  ASSERT_TRUE(lower("x86-64-v3", O));
+  Lowered->print(B);
+  EXPECT_EQ(First, Second);
+}
+
+TEST_F(PipelineTest, CodeGrowsWithKindsOfLayersOnly) {
+  PipelineOptions O;
+  exe::ProgramOp Two = lower("x86-64-v3", O);
+  ASSERT_TRUE(Two);
+  std::vector<std::string> Phases = kernelsOf(Two);
+  std::vector<uint64_t> Arena = memoryPlanOf(Two).ArenaBytes;
+  Module = parseSourceString<ModuleOp>(model(9), &Context);
+  exe::ProgramOp Nine = lower("x86-64-v3", O);
+  ASSERT_TRUE(Nine);
+  EXPECT_EQ(kernelsOf(Nine), Phases);
+  EXPECT_EQ(memoryPlanOf(Nine).ArenaBytes, Arena);
+}
+
+TEST_F(PipelineTest, StopsAfter) {
+  PipelineOptions O;
+  std::vector<std::string> Seen;
+  O.AfterPhase = [&](Phase P, ModuleOp) { Seen.emplace_back(nameOf(P)); };
+  O.StopAfter = Phase::Quantize;
+  Result<OwningOpRef<ModuleOp>> R =
+      lowerForTarget(*Module, *describeTarget("x86-64-v3"), O);
+  ASSERT_TRUE(R.ok());
+  EXPECT_EQ(Seen, (std::vector<std::string>{"fuse", "quantize"}));
+  EXPECT_TRUE((*R)->lookupSymbol("step"));
+  EXPECT_TRUE(phaseOf("plan").ok());
+  EXPECT_EQ(phaseOf("planning").status().code(), StatusCode::Usage);
+}
+
+TEST_F(PipelineTest, Refusals) {
+  PipelineOptions O;
+  O.MemoryBudget = 40000;
+  Status S = refuse(O);
+  EXPECT_EQ(S.code(), StatusCode::DoesNotFit);
+  EXPECT_NE(S.message().find("the memory budget is 40000"), std::string::npos)
+      << S.message();
+
+  O = {};
+  O.MaxContext = 2000;
+  S = refuse(O);
+  EXPECT_EQ(S.code(), StatusCode::DoesNotFit);
+  EXPECT_EQ(S.message(), "max-context is 2000, the model has 1024 positions");
+
+  O = {};
+  O.Precision = "f32";
+  S = refuse(O, "sm_80");
+  EXPECT_EQ(S.code(), StatusCode::Usage);
+  EXPECT_EQ(S.message(),
+            "target sm_80 has no precision 'f32', expected f16 or int8");
+}
+
+TEST_F(PipelineTest, ErrorsNameNodes) {
+  Module = parseSourceString<ModuleOp>(
+      "llm.source @s : tensor<8x8xf32> {file = 0, offset = 0, length = 256}\n"
+      "llm.weight @w : tensor<8x8xf32> [#llm.piece<source = @s, begin = 0, "
+      "count = 8>]\n"
+      "func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>) -> "
+      "tensor<?x8xf32> {\n"
+      "  %x = llm.embed %ids, @w : (tensor<?xi32>) -> tensor<1x?x8xf32> "
+      "loc(\"/model/Gather\")\n"
+      "  %y = llm.embed %ids, @w : (tensor<?xi32>) -> tensor<?x8xf32>\n"
+      "  %l = llm.logits %y, @w : (tensor<?x8xf32>) -> tensor<?x8xf32>\n"
+      "  return %l : tensor<?x8xf32>\n}\n",
+      &Context);
+  Status S = refuse({});
+  EXPECT_EQ(S.code(), StatusCode::Unsupported);
+  EXPECT_NE(S.message().find("(at '/model/Gather')"), std::string::npos)
+      << S.message();
+}
+
+TEST_F(PipelineTest, ExportsWeights) {
+  PipelineOptions O;
+  O.Precision = "int8";
+  exe::ProgramOp P = lower("x86-64-avx512vnni", O);
+  ASSERT_TRUE(P);
+  Result<WeightProgram> R = exportWeights(P);
+  ASSERT_TRUE(R.ok()) << R.status().message();
+  // emb (also the head), freq, norm, and per layer two gains and four matrices.
+  ASSERT_EQ(R->Tensors.size(), 15u);
+  uint64_t End = 0;
+  for (const PackedTensor &T : R->Tensors) {
+    EXPECT_GE(T.Offset, End) << T.Name;
+    EXPECT_EQ(T.Offset % 64, 0u);
+    EXPECT_EQ(T.Bytes, packedBytes(T.Form, T.Rows, T.Cols));
+    End = T.Offset + T.Bytes;
+    uint64_t Rows = 0;
+    for (const WeightPiece &Piece : T.Pieces) {
+      ASSERT_LT(Piece.Source, T.Sources.size());
+      Rows += Piece.RowCount;
+    }
+    EXPECT_EQ(Rows, T.Rows) << T.Name;
+  }
+  EXPECT_LE(End, R->Bytes);
+  const PackedTensor &Freq = R->Tensors[1];
+  EXPECT_EQ(Freq.Name, "freq");
+  ASSERT_TRUE(Freq.Sources[0].IsInline);
+  float Values[8];
+  ASSERT_EQ(Freq.Sources[0].Data.size(), sizeof(Values));
+  std::memcpy(Values, Freq.Sources[0].Data.data(), sizeof(Values));
+  EXPECT_EQ(Values[1], 0.5f);
+  const PackedTensor &Qkv = R->Tensors[3];
+  EXPECT_EQ(Qkv.Name, "l0.qkv");
+  EXPECT_EQ(Qkv.Sources.size(), 3u);
+  EXPECT_EQ(Qkv.Rows, 64u);
+}
+
+TEST_F(PipelineTest, ExportsCpuProgram) {
+  exe::ProgramOp P = lower("x86-64-v3", {});
+  ASSERT_TRUE(P);
+  std::vector<std::string> Features = {"avx2", "fma"};
+  Result<std::vector<uint8_t>> R = exportCpuProgram(P, Features);
+  ASSERT_TRUE(R.ok()) << R.status().message();
+  flatbuffers::Verifier V(R->data(), R->size());
+  ASSERT_TRUE(fb::VerifyProgramBuffer(V));
+  const fb::Program *Out = fb::GetProgram(R->data());
+  EXPECT_EQ(Out->target()->str(), "x86-64-v3");
+  EXPECT_EQ(Out->vocab(), 48u);
+  EXPECT_EQ(Out->hidden(), 32u);
+  EXPECT_EQ(Out->max_tokens(), 512u);
+  EXPECT_EQ(Out->arena_bytes()->size(), Out->buckets()->size());
+  EXPECT_EQ(Out->pages(), 16u);
+  EXPECT_EQ(Out->page_bytes(), 2u * 32 * 64 * 4);
+  EXPECT_EQ(Out->states()->size(), 1u);
+  EXPECT_EQ(Out->cpu_features()->size(), 2u);
+  EXPECT_EQ(exportPlan(P).WeightBytes, Out->weight_bytes());
+}
+
+} // namespace
+} // namespace llmc
