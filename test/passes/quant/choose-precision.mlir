@@ -1,4 +1,5 @@
 // RUN: llmc-opt %s -llmc-choose-precision | FileCheck %s --check-prefixes=CHECK,F32
+// Weights get layouts, products get numerics, the module gets target and cache type; the last choice holds.
 // RUN: llmc-opt %s -llmc-choose-precision=precision=int8 | FileCheck %s --check-prefixes=CHECK,INT8
 // RUN: llmc-opt %s "-llmc-choose-precision=precision=int8 activations=f32 kv-cache=f32" | FileCheck %s --check-prefix=EXACT
 // RUN: llmc-opt %s "-llmc-choose-precision=precision=int8 target=sm_80" | FileCheck %s --check-prefixes=CHECK,CUDA
@@ -7,7 +8,6 @@
 // RUN: not llmc-opt %s "-llmc-choose-precision=target=sm_80" 2>&1 | FileCheck %s --check-prefix=NOF32
 // RUN: not llmc-opt %s "-llmc-choose-precision=activations=int8" 2>&1 | FileCheck %s --check-prefix=NOINT8
 // RUN: not llmc-opt %s "-llmc-choose-precision=target=pdp11" 2>&1 | FileCheck %s --check-prefix=NOTARGET
-// Weights get layouts, products get numerics, the module gets target and cache type; the last choice holds.
 
 // F32: module attributes {llm.kv_cache = f32, llm.precision = "f32", llm.target = "x86-64-avx512vnni"}
 // INT8: module attributes {llm.kv_cache = f16, llm.precision = "int8", llm.target = "x86-64-avx512vnni"}
