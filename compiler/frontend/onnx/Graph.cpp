@@ -58,6 +58,8 @@ Status FlatGraph::build(const ::onnx::ModelProto &Model,
 }
 
 Status FlatGraph::mapProducers(const ::onnx::ModelProto &Model) {
+  if (Model.graph().output_size() == 0)
+    return malformedError("the graph has no outputs");
   for (const ::onnx::ValueInfoProto &Input : Model.graph().input())
     if (!Sources.insert(Input.name()).second)
       return malformedError("graph input " + quoted(Input.name()) +

@@ -11,7 +11,7 @@ namespace {
 // What one file may ask of us before it is understood. A graph of 100,000
 // nodes stays far below; a small file cannot unfold into much memory.
 constexpr uint64_t MaxSlimBytes = 64u << 20;
-constexpr uint64_t MaxFields = 8u << 20;
+constexpr uint64_t MaxFields = 2u << 20;
 constexpr unsigned MaxDepth = 60;
 
 enum class Kind : uint8_t {

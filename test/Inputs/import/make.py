@@ -156,6 +156,7 @@ def bad():
     save(model([n("Neg", "nowhere", "y", "lonely")]), "undefined-input", BAD)
     save(model([n("Neg", "x", "a")]), "undefined-output", BAD)
     save(model([], outputs=("x",)), "zero-nodes", BAD)
+    save(model([n("Neg", "x", "y")], outputs=()), "no-outputs", BAD)
     m = model([add], inits=[w])
     m.ClearField("opset_import")
     save(m, "no-opset", BAD)

@@ -39,6 +39,7 @@ const BadModel Models[] = {
     {"undefined-input", M, "node 'lonely' reads 'nowhere'"},
     {"undefined-output", M, "graph output 'y' is written by no node"},
     {"zero-nodes", M, "a graph without nodes"},
+    {"no-outputs", M, "the graph has no outputs"},
     {"recursive-function", M, "is recursive"},
     {"exploding-functions", M, "unfold to more than 262144 nodes"},
     {"sequence-input", U, "graph input 's' is not a tensor"},
