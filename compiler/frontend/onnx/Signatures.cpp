@@ -154,6 +154,8 @@ const AttrSpec *OpSpec::attr(llvm::StringRef Name) const {
   return nullptr;
 }
 
+llvm::ArrayRef<OpSpec> llmc::allOps() { return Ops; }
+
 const OpSpec *llmc::findOp(llvm::StringRef Name) {
   static const llvm::StringMap<const OpSpec *> ByName = [] {
     llvm::StringMap<const OpSpec *> Map;

@@ -50,6 +50,9 @@ struct OpSpec {
   const AttrSpec *attr(llvm::StringRef Name) const;
 };
 
+/// The whole table.
+llvm::ArrayRef<OpSpec> allOps();
+
 /// The op of this name; null if the dialect has none.
 const OpSpec *findOp(llvm::StringRef Name);
 
