@@ -25,14 +25,6 @@ std::optional<int64_t> integerOf(mlir::Value V);
 /// Whether the value is a constant or a weight.
 bool isStatic(mlir::Value V);
 
-/// Looks through ops that keep every element and its type: Identity, Dropout,
-/// Cast to the same type.
-mlir::Value skipCopies(mlir::Value V);
-/// The same, and through Cast between float types.
-mlir::Value skipCasts(mlir::Value V);
-/// The same, and through ops that only insert or remove dims of 1.
-mlir::Value skipUnitDims(mlir::Value V);
-
 } // namespace llmc
 
 #endif // LLMC_PASSES_UTIL_CONSTANTS_H
