@@ -25,8 +25,9 @@ if(LLMC_SANITIZE)
 endif()
 option(LLMC_FUZZ "libFuzzer targets (needs clang++-22)" OFF)
 if(LLMC_FUZZ)
-  add_compile_options(-fsanitize=fuzzer-no-link,address -g)
-  add_link_options(-fsanitize=address)
+  add_compile_options(-fsanitize=fuzzer-no-link,address,undefined
+    -fno-sanitize=vptr,function -fno-sanitize-recover=undefined -g)
+  add_link_options(-fsanitize=address,undefined)
 endif()
 include_directories("${CMAKE_SOURCE_DIR}" "${CMAKE_BINARY_DIR}")
 
@@ -56,31 +57,4 @@ function(llmc_add_gtest name)
   set_target_properties(${name} PROPERTIES
     RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/test/unit")
   add_test(NAME ${name} COMMAND ${name})
-endfunction()
-
-# llmc_add_fuzzer(Name SOURCES a.cpp … [DEPENDS target …]): a libFuzzer program
-# build/<preset>/test/fuzz/Name, only with LLMC_FUZZ. All sources (of the code
-# under test, too; paths from the root) are compiled by clang with the fuzzer,
-# address and undefined-behaviour sanitizers, whatever the compiler of the rest.
-option(LLMC_FUZZ "Build the fuzzers (needs clang++-22 and its runtime)" OFF)
-function(llmc_add_fuzzer name)
-  if(NOT LLMC_FUZZ)
-    return()
-  endif()
-  cmake_parse_arguments(A "" "" "SOURCES;DEPENDS" ${ARGN})
-  find_program(LLMC_CLANGXX clang++-22 REQUIRED)
-  list(TRANSFORM A_SOURCES PREPEND "${CMAKE_SOURCE_DIR}/")
-  set(program "${CMAKE_BINARY_DIR}/test/fuzz/${name}")
-  add_custom_command(OUTPUT "${program}"
-    COMMAND "${CMAKE_COMMAND}" -E make_directory "${CMAKE_BINARY_DIR}/test/fuzz"
-    COMMAND "${LLMC_CLANGXX}" -std=c++20 -O1 -g
-      -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined
-      -Wno-deprecated-declarations
-      -I "${CMAKE_SOURCE_DIR}" -I "${CMAKE_BINARY_DIR}" ${A_SOURCES}
-      -o "${program}"
-    DEPENDS ${A_SOURCES} ${A_DEPENDS} JOB_POOL heavy VERBATIM)
-  add_custom_target(${name} ALL DEPENDS "${program}")
-  if(A_DEPENDS)
-    add_dependencies(${name} ${A_DEPENDS})
-  endif()
 endfunction()

@@ -2,7 +2,11 @@
 // the hashes, so the input is signed first: sizes and hashes of header and
 // table are made right, and what is left to find is in the parsing.
 //
-//   ReaderFuzzer CORPUS -max_len=20000   (a corpus: ReaderFuzzer --seed FILE)
+//   cmake -S . -B build/fuzz -G Ninja -DLLMC_COMPILER=OFF \
+//         -DCMAKE_CXX_COMPILER=clang++-22 -DLLMC_FUZZ=ON
+//   ninja -C build/fuzz ReaderFuzzer
+//   build/fuzz/test/unit/ReaderFuzzer --seed CORPUS/tiny.llmc
+//   build/fuzz/test/unit/ReaderFuzzer -max_len=20000 CORPUS
 #include "runtime/artifact/Inspect.h"
 #include "runtime/artifact/Verify.h"
 #include "runtime/base/Hash.h"
