@@ -3,6 +3,7 @@
 #ifndef LLMC_LLM_OPS
 #define LLMC_LLM_OPS
 include "dialects/llm/LlmBase.td"
+include "dialects/llm/LlmPaddedOps.td"
 
 // --- symbols -----------------------------------------------------------------
 

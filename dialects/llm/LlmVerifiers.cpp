@@ -295,6 +295,31 @@ LogicalResult AttentionOp::verifySymbolUses(SymbolTableCollection &Tables) {
   return success();
 }
 
+LogicalResult
+PaddedAttentionOp::verifySymbolUses(SymbolTableCollection &Tables) {
+  Checker Check(*this, Tables);
+  StateOp S;
+  if (failed(checkState(*this, Check, getStateAttr(), getHeads(), S)))
+    return failure();
+  int64_t KvHeads = S.getKvHeads(), Dim = S.getHeadDim();
+  int64_t VDim = S.getVHeadDim();
+  if (failed(Check.rows(getQ(), "C2", "q", getHeads() * Dim)) ||
+      failed(Check.rows(getK(), "C2", "k", KvHeads * Dim)) ||
+      failed(Check.rows(getV(), "C2", "v", KvHeads * VDim)) ||
+      failed(Check.rows(getResult(), "C2", "result", getHeads() * VDim)))
+    return failure();
+  if (int64_t(getWindow()) < 0 || !(getSoftcap().convertToFloat() >= 0))
+    return emitOpError() << "C3: window and softcap must not be negative";
+  return success();
+}
+
+LogicalResult PaddedPositionsOp::verify() {
+  if (getIds().getType() != getResult().getType())
+    return emitOpError() << "C1: result has type " << getResult().getType()
+                         << ", expected " << getIds().getType();
+  return success();
+}
+
 LogicalResult QkvOp::verifySymbolUses(SymbolTableCollection &Tables) {
   Checker Check(*this, Tables);
   StateOp S;

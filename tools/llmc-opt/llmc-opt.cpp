@@ -8,6 +8,7 @@
 #include "passes/lowering/Passes.h"
 #include "passes/memory/Passes.h"
 #include "passes/quant/Passes.h"
+#include "passes/raise/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/DialectRegistry.h"
@@ -25,6 +26,7 @@ int main(int Argc, char **Argv) {
   mlir::registerCSEPass();
   mlir::registerSymbolDCEPass();
   llmc::registerImportPasses();
+  llmc::registerRaisePasses();
   llmc::registerFusionPasses();
   llmc::registerQuantPasses();
   llmc::registerLoweringPasses();

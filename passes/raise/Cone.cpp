@@ -1,0 +1,67 @@
+// Backward walks over token data; see Cone.h.
+#include "passes/raise/Cone.h"
+
+#include "passes/raise/Match.h"
+
+using namespace mlir;
+
+namespace llmc::raise {
+
+bool isMovement(Operation *Op) {
+  return isa<onnx::IdentityOp, onnx::ReshapeOp, onnx::FlattenOp,
+             onnx::TransposeOp, onnx::UnsqueezeOp, onnx::SqueezeOp,
+             onnx::ExpandOp, onnx::TileOp, onnx::SliceOp, onnx::SplitOp,
+             onnx::ConcatOp, onnx::GatherOp>(Op) ||
+         (isa<onnx::CastOp, onnx::DropoutOp>(Op) &&
+          skip(Op->getResult(0)) != Op->getResult(0));
+}
+
+static bool isFollowed(Operation *Op, const Roles &R, bool Mixing) {
+  if (isMovement(Op))
+    return true;
+  if (Mixing)
+    return isa<onnx::AddOp, onnx::SubOp, onnx::NegOp, onnx::MulOp, onnx::DivOp>(
+        Op);
+  return isa<onnx::MulOp, onnx::DivOp>(Op) &&
+         llvm::count_if(Op->getOperands(),
+                        [&](Value V) { return R.isData(V); }) == 1 &&
+         llvm::any_of(Op->getOperands(),
+                      [](Value V) { return scalar(V).has_value(); });
+}
+
+Cone coneOf(Value V, const Roles &R, bool Mixing) {
+  Cone Out;
+  llvm::SetVector<Value> Work;
+  Work.insert(V);
+  for (size_t I = 0; I < Work.size(); ++I) {
+    Value Next = Work[I];
+    Operation *Op = Next.getDefiningOp();
+    if (!Op || !isFollowed(Op, R, Mixing)) {
+      Out.Leaves.insert(Next);
+      continue;
+    }
+    Out.Ops.insert(Op);
+    for (Value Operand : Op->getOperands()) {
+      if (R.isData(Operand))
+        Work.insert(Operand);
+      else if (isa<FloatType>(getElementTypeOrSelf(Operand.getType())) &&
+               !scalar(Operand))
+        Out.Tables.insert(Operand);
+    }
+  }
+  return Out;
+}
+
+Value Cone::root(const Roles &R) const {
+  Value Root;
+  for (Value Leaf : Leaves) {
+    if (auto Arg = dyn_cast<BlockArgument>(Leaf);
+        Arg && R.of(Arg) == Role::Past)
+      continue;
+    if (Root)
+      return {};
+    Root = Leaf;
+  }
+  return Root;
+}
+} // namespace llmc::raise

@@ -1,0 +1,32 @@
+// Backward walks over token data. A cone is what lies between a value and its
+// leaves: the nearest token data that is not made by moving, scaling or mixing
+// elements. Masks, tables and shapes on the way are not followed.
+#ifndef LLMC_PASSES_RAISE_CONE_H
+#define LLMC_PASSES_RAISE_CONE_H
+
+#include "passes/raise/Roles.h"
+
+#include "llvm/ADT/SetVector.h"
+
+namespace llmc::raise {
+
+struct Cone {
+  /// Token data at the bottom, arguments of the graph included.
+  llvm::SetVector<mlir::Value> Leaves;
+  /// Float operands that are no token data and no constant: masks, tables.
+  llvm::SetVector<mlir::Value> Tables;
+  llvm::SetVector<mlir::Operation *> Ops;
+
+  /// The only leaf that is not a cache input; null if there are several.
+  mlir::Value root(const Roles &R) const;
+};
+
+/// Whether Op only moves elements (reshapes, transposes, slices, …).
+bool isMovement(mlir::Operation *Op);
+/// Walks from V through movements, and products with constants or, with
+/// `Mixing`, through Add, Sub, Neg and products with tables as well.
+Cone coneOf(mlir::Value V, const Roles &R, bool Mixing);
+
+} // namespace llmc::raise
+
+#endif // LLMC_PASSES_RAISE_CONE_H

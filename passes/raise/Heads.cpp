@@ -1,0 +1,53 @@
+// Flat rows and heads; see Heads.h.
+#include "passes/raise/Heads.h"
+
+#include "passes/raise/Match.h"
+
+using namespace mlir;
+
+namespace llmc::raise {
+
+static Value integersOf(OpBuilder &B, Location Loc, ArrayRef<int64_t> Values) {
+  auto Type = RankedTensorType::get({int64_t(Values.size())}, B.getI64Type());
+  return onnx::ConstantOp::create(B, Loc, Type,
+                                  DenseIntElementsAttr::get(Type, Values));
+}
+
+/// Type with these dims of From; -1 - N stands for a new dim of size N.
+static RankedTensorType pick(RankedTensorType From, ArrayRef<int64_t> Dims) {
+  auto Known = dyn_cast_or_null<onnx::DimsAttr>(From.getEncoding());
+  SmallVector<int64_t> Shape;
+  SmallVector<StringAttr> Exprs;
+  for (int64_t D : Dims) {
+    Shape.push_back(D < 0 ? -1 - D : From.getDimSize(D));
+    if (Known)
+      Exprs.push_back(
+          D < 0 ? StringAttr::get(From.getContext(), std::to_string(-1 - D))
+                : Known.getExprs()[D]);
+  }
+  return RankedTensorType::get(
+      Shape, From.getElementType(),
+      Known ? onnx::DimsAttr::get(From.getContext(), Exprs) : Attribute());
+}
+
+Value flattenHeads(OpBuilder &B, Value X, int64_t Features) {
+  auto Type = cast<RankedTensorType>(X.getType());
+  if (Type.getRank() != 4)
+    return X;
+  Location Loc = X.getLoc();
+  return onnx::ReshapeOp::create(B, Loc, pick(Type, {0, 1, -1 - Features}), X,
+                                 integersOf(B, Loc, {0, 0, Features}));
+}
+
+Value splitHeads(OpBuilder &B, Value Flat, int64_t Heads, int64_t Dim,
+                 bool HeadsFirst, RankedTensorType Result) {
+  Location Loc = Flat.getLoc();
+  RankedTensorType Split = HeadsFirst ? pick(Result, {0, 2, 1, 3}) : Result;
+  Value Out = onnx::ReshapeOp::create(B, Loc, Split, Flat,
+                                      integersOf(B, Loc, {0, 0, Heads, Dim}));
+  if (!HeadsFirst)
+    return Out;
+  return onnx::TransposeOp::create(B, Loc, Result, Out,
+                                   B.getDenseI64ArrayAttr({0, 2, 1, 3}));
+}
+} // namespace llmc::raise

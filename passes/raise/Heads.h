@@ -1,0 +1,20 @@
+// Between flat rows [batch, seq, heads * dim] and the heads of a row.
+#ifndef LLMC_PASSES_RAISE_HEADS_H
+#define LLMC_PASSES_RAISE_HEADS_H
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinTypes.h"
+
+namespace llmc::raise {
+
+/// X as flat rows: itself, or reshaped when it is [batch, seq, heads, dim].
+mlir::Value flattenHeads(mlir::OpBuilder &B, mlir::Value X, int64_t Features);
+/// Flat rows as heads of type Result: [batch, heads, seq, dim] with
+/// HeadsFirst, else [batch, seq, heads, dim].
+mlir::Value splitHeads(mlir::OpBuilder &B, mlir::Value Flat, int64_t Heads,
+                       int64_t Dim, bool HeadsFirst,
+                       mlir::RankedTensorType Result);
+
+} // namespace llmc::raise
+
+#endif // LLMC_PASSES_RAISE_HEADS_H

@@ -1,0 +1,183 @@
+// Passes that turn the onnx dialect into the llm dialect, one per concept. They
+// run in the order of buildRaisePipeline (Pipeline.cpp).
+#ifndef LLMC_PASSES_RAISE_PASSES
+#define LLMC_PASSES_RAISE_PASSES
+include "mlir/Pass/PassBase.td"
+
+class RaisePass<string flag> : Pass<flag, "::mlir::ModuleOp"> {
+  let dependentDialects = ["::llmc::llm::LlmDialect", "::llmc::onnx::OnnxDialect"];
+}
+
+def RaiseEmbedding : RaisePass<"llmc-raise-embedding"> {
+  let summary = "Gather of a table by token ids → llm.embed";
+  let description = [{
+    Fires on a Gather of axis 0 whose data is a matrix of the file and whose
+    indices come from the token input of the graph; a following multiplication
+    by a constant becomes `scale`.
+
+    ```mlir
+    %x = onnx.gather %table, %input_ids
+    // becomes
+    %x = llm.embed %input_ids, @w.table
+    ```
+  }];
+}
+
+def RaiseNorm : RaisePass<"llmc-raise-norm"> {
+  let summary = "RMS and layer norms in every spelling → llm.norm";
+  let description = [{
+    Decomposed norms are found from their ReduceMean: the squares by Pow or Mul,
+    the root by Sqrt with Div or Reciprocal or by Pow(-0.5), casts anywhere, the
+    gain on either side, the bias last. LayerNormalization and RMSNormalization
+    become the same op.
+
+    ```mlir
+    %s = onnx.pow %x, %two
+    %m = onnx.reduce_mean %s, %last
+    %e = onnx.add %m, %eps
+    %r = onnx.sqrt %e
+    %n = onnx.div %x, %r
+    %y = onnx.mul %gain, %n
+    // becomes
+    %y = llm.norm %x {kind = rms, gain = @w.gain, eps = 1.0e-5}
+    ```
+  }];
+}
+
+def RaiseLinear : RaisePass<"llmc-raise-linear"> {
+  let summary = "MatMul or Gemm by a weight, and its bias → llm.linear";
+  let description = [{
+    The weight is a matrix of the file in either orientation; a following Add of
+    a vector of the file becomes the bias. Split or Slice of the features of a
+    product becomes products by row ranges.
+
+    ```mlir
+    %p = onnx.mat_mul %x, %w
+    %y = onnx.add %bias, %p
+    // becomes
+    %y = llm.linear %x, @w.w {bias = @w.bias}
+    ```
+  }];
+}
+
+def RaiseActivation : RaisePass<"llmc-raise-activation"> {
+  let summary = "SiLU, GELU, ReLU, … → llm.activation, and act(a) * b → llm.glu";
+  let description = [{
+    ```mlir
+    %s = onnx.sigmoid %g
+    %a = onnx.mul %g, %s
+    %h = onnx.mul %a, %u
+    // becomes
+    %h = llm.glu %g, %u {kind = silu}
+    ```
+  }];
+}
+
+class RaisePassWithWeights<string flag> : RaisePass<flag> {
+  let options = [Option<"Model", "model", "std::string", "\"\"",
+                        "path of the model file, to read small weights from">];
+}
+
+def RaiseKvCache : RaisePass<"llmc-raise-kv-cache"> {
+  let summary = "pairs cache inputs with the outputs that continue them";
+  let description = [{
+    An output that is made of one float input by moving elements, with a Concat
+    on the way, continues that input. Both get `llm.cache = n`.
+
+    ```mlir
+    func.func @main(%past: tensor<?x2x?x8xf32>, …) -> tensor<?x2x?x8xf32> {
+      %present = onnx.concat %past, %new {axis = 2}
+      return %present
+    // becomes
+    func.func @main(%past: tensor<?x2x?x8xf32> {llm.cache = 0}, …) -> (tensor<?x2x?x8xf32> {llm.cache = 0})
+    ```
+  }];
+}
+
+def RaiseRope : RaisePassWithWeights<"llmc-raise-rope"> {
+  let summary = "rotary embeddings → llm.rope on flat rows, one llm.rope_table";
+  let description = [{
+    The rotation is proved by evaluation on samples, so its spelling does not
+    matter; frequencies are the file's own. Positions are the position input of
+    the graph or, without one, past length + index.
+
+    ```mlir
+    %a = onnx.mul %q, %cos
+    %b = onnx.mul %rotated, %sin
+    %y = onnx.add %a, %b
+    // becomes
+    %t = llm.rope_table %position_ids {freq = @w.rope.freq}
+    %r = llm.rope %q_flat, %t {heads = 4, head_dim = 8, rotary_half = 4}
+    %s = onnx.reshape %r, %heads
+    %y = onnx.transpose %s {perm = [0, 2, 1, 3]}
+    ```
+  }];
+}
+
+def RaiseMask : RaisePassWithWeights<"llmc-raise-mask"> {
+  let summary = "what each softmax may see, by evaluating its mask";
+  let description = [{
+    The scores are replaced by zeros and the input of the softmax is evaluated
+    on samples: what is hugely negative is hidden. If the rest is causal, with
+    or without a window, the softmax gets `llm.window` (0: none), else
+    `llm.mask_failure` with the reason.
+
+    ```mlir
+    %p = onnx.softmax %masked
+    // becomes
+    %p = onnx.softmax %masked {llm.window = 8}
+    ```
+  }];
+}
+
+def RaiseAttention : RaisePassWithWeights<"llmc-raise-attention"> {
+  let summary = "attention blocks → llm.padded_attention and llm.state";
+  let description = [{
+    A block reaches from the flat rows of q, k and v over a softmax to the
+    merged heads. Its scale and softcap are measured, and the whole block is
+    proved by evaluation, in one step and in two over the cache. A softmax of
+    token data that is no such block is an error that says why.
+
+    ```mlir
+    %s = onnx.mat_mul %q4, %kt
+    %m = onnx.add %s, %mask
+    %p = onnx.softmax %m {llm.window = 0}
+    %o = onnx.mat_mul %p, %v4
+    %t = onnx.transpose %o {perm = [0, 2, 1, 3]}
+    %y = onnx.reshape %t, %flat
+    // becomes
+    %y = llm.padded_attention %q, %k, %v, @l0.kv {heads = 4, scale = 0.25}
+    ```
+  }];
+}
+
+def RaiseModel : RaisePass<"llmc-raise-model"> {
+  let summary = "the padded graph → the token-major step function";
+  let description = [{
+    Follows the logits back to the token ids through llm ops only; padding,
+    batch, masks, cache inputs and outputs disappear. What is left on the way
+    that is no llm op is an error naming the node.
+
+    ```mlir
+    func.func @main(%ids, %mask, %pos, %past…) -> (%logits, %present…)
+    // becomes
+    func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>) -> tensor<?x192xf32>
+    ```
+  }];
+}
+
+def VerifyRaised : RaisePassWithWeights<"llmc-verify-raised"> {
+  let summary = "raises a module and compares it with what it was";
+  let description = [{
+    Runs all raise passes, evaluates the graph before and the step function
+    after on the same tokens, and fails if logits differ by more than 1e-4 of
+    the largest.
+
+    ```mlir
+    func.func @main(%input_ids, …) -> (%logits, …)
+    // becomes, if they agree
+    func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>) -> tensor<?x192xf32>
+    ```
+  }];
+}
+#endif

@@ -1,0 +1,188 @@
+// Samples of the padded graph; see Probe.h.
+#include "passes/raise/Probe.h"
+
+#include "compiler/eval/Convert.h"
+#include "compiler/weights/WeightStore.h"
+#include "passes/import/DimExpr.h"
+#include "passes/raise/Match.h"
+
+using namespace mlir;
+
+namespace llmc::raise {
+
+// Enough for a mask of a window of some ten thousand positions, far below what
+// a machine has.
+constexpr int64_t MaxElements = int64_t(1) << 28;
+constexpr int64_t MaxOperations = int64_t(1) << 34;
+
+int64_t Sample::position(int64_t I) const {
+  if (!Positions.empty())
+    return Positions[size_t(I)];
+  return std::max<int64_t>(Past + I - Padding, 0);
+}
+
+eval::Tensor zeroTensor(DType Type, const eval::Dims &Shape) {
+  eval::Tensor T;
+  T.Type = Type;
+  T.Shape = Shape;
+  T.Bytes.resize(size_t(eval::countOf(Shape)) * eval::storedBytes(Type));
+  return T;
+}
+
+eval::Tensor randomTensor(const eval::Dims &Shape, uint64_t Seed,
+                          double Scale) {
+  std::vector<double> Values(size_t(eval::countOf(Shape)));
+  uint64_t State = Seed * 0x9E3779B97F4A7C15ull + 0x632BE59BD9B4E019ull;
+  for (double &V : Values) {
+    // splitmix64
+    uint64_t Z = (State += 0x9E3779B97F4A7C15ull);
+    Z = (Z ^ (Z >> 30)) * 0xBF58476D1CE4E5B9ull;
+    Z = (Z ^ (Z >> 27)) * 0x94D049BB133111EBull;
+    Z ^= Z >> 31;
+    V = Scale * (double(Z >> 11) / double(int64_t(1) << 52) - 1.0);
+  }
+  return eval::Tensor::ofFloats(DType::F32, Shape, Values);
+}
+
+Probe::Probe(func::FuncOp Graph, const Roles &TheRoles,
+             eval::WeightReader Reader, Sample TheSample)
+    : R(TheRoles), S(std::move(TheSample)),
+      Eval(eval::Budget(MaxElements, MaxOperations), std::move(Reader)) {
+  bindInputs(Graph);
+  Eval.setShapeOracle([this](Value V, eval::Dims &Out) {
+    // Only what cannot be computed: shapes of masks are computed for real,
+    // because declared symbols of inputs may be wrong.
+    return R.isData(V) && !Eval.lookup(V) && shapeOf(V, Out);
+  });
+}
+
+/// One expression per dim; empty strings where nothing is known.
+static SmallVector<StringRef> dimTexts(RankedTensorType Type) {
+  SmallVector<StringRef> Out(size_t(Type.getRank()));
+  if (auto Dims = dyn_cast_or_null<onnx::DimsAttr>(Type.getEncoding()))
+    for (auto [Text, Attr] : llvm::zip(Out, Dims.getExprs()))
+      if (Attr.getValue() != "?")
+        Text = Attr.getValue();
+  return Out;
+}
+
+eval::Dims Probe::inputShape(BlockArgument Arg, Role Mine) {
+  auto Type = dyn_cast<RankedTensorType>(Arg.getType());
+  if (!Type)
+    return {};
+  SmallVector<StringRef> Texts = dimTexts(Type);
+  eval::Dims Out;
+  for (int64_t D = 0; D < Type.getRank(); ++D) {
+    // What a dim of this role is when neither a number nor a known symbol.
+    int64_t Last = Type.getRank() - 1, Guess = 1;
+    if (D > 0 && Mine == Role::Past)
+      Guess = S.Past;
+    else if (D == Last && Mine == Role::Mask)
+      Guess = S.total();
+    else if (D == Last && D > 0)
+      Guess = S.Seq;
+    bool Total = Mine == Role::Mask && D == Last;
+    if (!Type.isDynamicDim(D) && !Total) {
+      Out.push_back(Type.getDimSize(D));
+      continue;
+    }
+    Dim Expr = Texts[D].empty() ? Dim() : DimExpr::parse(Texts[D]);
+    bool Single = Expr && Expr->str() == DimExpr::symbol(Texts[D]).str();
+    if (Single && !Total && Symbols.count(Texts[D]))
+      Guess = Symbols[Texts[D]];
+    else if (Single)
+      Symbols.try_emplace(Texts[D], Guess);
+    Out.push_back(Guess);
+  }
+  return Out;
+}
+
+void Probe::bindInputs(func::FuncOp Graph) {
+  // In this order symbols get their meaning from the ids first.
+  for (Role Mine :
+       {Role::Tokens, Role::Past, Role::Positions, Role::Mask, Role::Other})
+    for (BlockArgument Arg : Graph.getArguments()) {
+      if (R.of(Arg) != Mine)
+        continue;
+      DType Type = eval::dtypeOf(getElementTypeOrSelf(Arg.getType()));
+      eval::Dims Shape = inputShape(Arg, Mine);
+      eval::Tensor T = zeroTensor(Type, Shape);
+      std::vector<int64_t> Values(size_t(T.count()));
+      for (size_t I = 0; I < Values.size(); ++I) {
+        if (Mine == Role::Mask)
+          Values[I] = int64_t(I) % S.total() >= S.Padding;
+        if (Mine == Role::Positions)
+          Values[I] = S.position(int64_t(I) % S.Seq);
+      }
+      if (Mine == Role::Mask || Mine == Role::Positions)
+        T = eval::Tensor::ofInts(Type, Shape, Values);
+      Eval.bind(Arg, std::move(T));
+    }
+}
+
+bool Probe::shapeOf(Value V, eval::Dims &Out) {
+  if (const eval::Tensor *T = Eval.lookup(V)) {
+    Out = T->Shape;
+    return true;
+  }
+  // llm ops keep the leading dims of their first operand, whatever the types
+  // say; the chain of them ends at the ids.
+  SmallVector<int64_t> Features;
+  while (Operation *Op = V.getDefiningOp()) {
+    if (!isa<llm::LlmDialect>(Op->getDialect()))
+      break;
+    Features.push_back(featuresOf(V));
+    bool Embed = isa<llm::EmbedOp, llm::RopeTableOp>(Op);
+    V = Op->getOperand(0);
+    if (const eval::Tensor *T = Eval.lookup(V)) {
+      Out = T->Shape;
+      if (!Embed)
+        Out.pop_back();
+      Out.push_back(Features.front());
+      return Features.front() >= 0;
+    }
+  }
+  auto Type = dyn_cast<RankedTensorType>(V.getType());
+  if (!Type)
+    return false;
+  Out.clear();
+  for (auto [Size, Text] : llvm::zip(Type.getShape(), dimTexts(Type))) {
+    std::optional<int64_t> N;
+    if (!ShapedType::isDynamic(Size))
+      N = Size;
+    else if (Dim Expr = Text.empty() ? Dim() : DimExpr::parse(Text))
+      N = Expr->evaluate([&](std::string_view Name) -> std::optional<int64_t> {
+        auto It = Symbols.find(StringRef(Name.data(), Name.size()));
+        return It == Symbols.end() ? std::nullopt
+                                   : std::optional<int64_t>(It->second);
+      });
+    if (!N)
+      return false;
+    Out.push_back(*N);
+  }
+  if (!Features.empty()) {
+    if (Out.empty() || Features.front() < 0)
+      return false;
+    Out.back() = Features.front();
+  }
+  return true;
+}
+
+Result<eval::WeightReader> readerOf(ModuleOp M, const std::string &Path) {
+  if (Path.empty())
+    return eval::WeightReader();
+  LLMC_ASSIGN_OR_RETURN(WeightStore Opened, WeightStore::open(Path));
+  auto Store = std::make_shared<WeightStore>(std::move(Opened));
+  if (auto Files = M->getAttrOfType<ArrayAttr>(onnx::FilesAttr))
+    for (Attribute Name : Files.getValue().drop_front())
+      LLMC_RETURN_IF_ERROR(
+          Store->addFile(cast<StringAttr>(Name).getValue(), "(model)")
+              .takeStatus());
+  return eval::WeightReader(
+      [Store](onnx::WeightDataOp Data, std::vector<uint8_t> &Out) {
+        Out.resize(Data.getLength());
+        return Store->read(uint32_t(Data.getFile()), Data.getOffset(), Out,
+                           Data.getSymName());
+      });
+}
+} // namespace llmc::raise

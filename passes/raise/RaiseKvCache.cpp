@@ -1,0 +1,73 @@
+// Finds which output continues which cache input, by structure: the output is
+// made of that input by moving elements only (Concat with the new tokens, in
+// whatever layout). Names and order of inputs and outputs do not matter. What
+// the layout means is proved later, when raise-attention evaluates a block over
+// two steps.
+#include "passes/raise/Cone.h"
+#include "passes/raise/Match.h"
+#include "passes/raise/Passes.h"
+
+namespace llmc::raise {
+#define GEN_PASS_DEF_RAISEKVCACHE
+#include "passes/raise/Passes.h.inc"
+} // namespace llmc::raise
+
+using namespace mlir;
+
+namespace llmc::raise {
+namespace {
+
+struct RaiseKvCache : impl::RaiseKvCacheBase<RaiseKvCache> {
+  void runOnOperation() override {
+    func::FuncOp Main = graphOf(getOperation());
+    if (!Main)
+      return;
+    Block &Body = Main.getBody().front();
+    int64_t Pairs = 0;
+    for (OpOperand &Returned : Body.getTerminator()->getOpOperands()) {
+      BlockArgument Past = pastOf(Returned.get());
+      if (!Past)
+        continue;
+      if (Main.getArgAttr(Past.getArgNumber(), CacheAttr)) {
+        missed("raise-kv-cache", Body.getTerminator(),
+               "input '" + argName(Past) + "' is continued by two outputs");
+        continue;
+      }
+      auto Number =
+          IntegerAttr::get(IntegerType::get(&getContext(), 64), Pairs++);
+      Main.setArgAttr(Past.getArgNumber(), CacheAttr, Number);
+      Main.setResultAttr(Returned.getOperandNumber(), CacheAttr, Number);
+    }
+  }
+
+  /// The one float input that V is made of by moving elements; null if V is
+  /// that input itself, or no Concat adds something to it.
+  BlockArgument pastOf(Value V) {
+    BlockArgument Past;
+    bool Grows = false;
+    llvm::SetVector<Value> Work;
+    Work.insert(V);
+    for (size_t I = 0; I < Work.size(); ++I) {
+      Value Next = Work[I];
+      if (auto Arg = dyn_cast<BlockArgument>(Next)) {
+        if (!isa<FloatType>(getElementTypeOrSelf(Arg.getType())) ||
+            (Past && Past != Arg))
+          return {};
+        Past = Arg;
+        continue;
+      }
+      Operation *Op = Next.getDefiningOp();
+      if (!isMovement(Op))
+        continue;
+      if (auto Concat = dyn_cast<onnx::ConcatOp>(Op)) {
+        Grows |= Concat.getInputs().size() > 1;
+        Work.insert(Op->operand_begin(), Op->operand_end());
+      } else {
+        Work.insert(Op->getOperand(0)); // the rest are shapes and indices
+      }
+    }
+    return Grows ? Past : BlockArgument();
+  }
+};
+} // namespace
+} // namespace llmc::raise

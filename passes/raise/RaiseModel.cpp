@@ -1,0 +1,419 @@
+// From the padded graph to the token-major step function. The logits are
+// followed back to the token ids; every op on the way must be an llm op or one
+// that means nothing for single rows (reshapes, choice of rows). Batch,
+// padding, masks, cache inputs and outputs are not on that way and disappear.
+//
+// Whatever else is met is reported, all of it, by the name of its node.
+#include "passes/raise/Match.h"
+#include "passes/raise/Passes.h"
+#include "passes/raise/Roles.h"
+
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace llmc::raise {
+#define GEN_PASS_DEF_RAISEMODEL
+#include "passes/raise/Passes.h.inc"
+} // namespace llmc::raise
+
+using namespace mlir;
+
+namespace llmc::raise {
+namespace {
+
+/// How the graph ends: logits = cap(multiplier * head(x)).
+struct Ending {
+  llm::LinearOp Head;
+  double Multiplier = 1, Softcap = 0;
+  SmallVector<Operation *> Tail; ///< ops between head and output
+};
+
+/// c of c * tanh(x / c) and x; nothing if Mul is not that.
+std::optional<std::pair<double, Value>> softcapOf(onnx::MulOp Mul) {
+  std::optional<double> C;
+  Value Rest = other(Mul, [&](Value V) { return bool(C = scalar(V)); });
+  auto Tanh = Rest ? producer<onnx::TanhOp>(Rest) : onnx::TanhOp();
+  if (!Tanh)
+    return std::nullopt;
+  if (auto Div = producer<onnx::DivOp>(Tanh.getInput());
+      Div && isScalar(Div.getRhs(), *C))
+    return std::make_pair(*C, Div.getLhs());
+  if (auto Inner = producer<onnx::MulOp>(Tanh.getInput()))
+    if (Value X = other(Inner, [&](Value V) { return isScalar(V, 1 / *C); }))
+      return std::make_pair(*C, X);
+  return std::nullopt;
+}
+
+bool keepsRows(Operation *Op) {
+  return isa<onnx::ReshapeOp, onnx::FlattenOp, onnx::UnsqueezeOp,
+             onnx::SqueezeOp, onnx::IdentityOp, onnx::DropoutOp>(Op) ||
+         (isa<onnx::CastOp>(Op) && skip(Op->getResult(0)) != Op->getResult(0));
+}
+
+std::optional<Ending> endingOf(Value V) {
+  Ending Out;
+  for (int Steps = 0; Steps < 32; ++Steps) {
+    Operation *Op = V.getDefiningOp();
+    if (!Op)
+      return std::nullopt;
+    Out.Tail.push_back(Op);
+    if (auto Linear = dyn_cast<llm::LinearOp>(Op)) {
+      Out.Tail.pop_back();
+      Out.Head = Linear;
+      return Out;
+    }
+    if (keepsRows(Op)) {
+      V = Op->getOperand(0);
+      continue;
+    }
+    if (auto Mul = dyn_cast<onnx::MulOp>(Op)) {
+      if (auto Cap = softcapOf(Mul);
+          Cap && Out.Softcap == 0 && Out.Multiplier == 1) {
+        std::tie(Out.Softcap, V) = *Cap;
+        continue;
+      }
+      std::optional<double> C;
+      V = other(Mul, [&](Value W) { return bool(C = scalar(W)); });
+      if (!V)
+        return std::nullopt;
+      Out.Multiplier *= *C;
+      continue;
+    }
+    auto Div = dyn_cast<onnx::DivOp>(Op);
+    std::optional<double> C = Div ? scalar(Div.getRhs()) : std::nullopt;
+    if (!C || *C == 0)
+      return std::nullopt;
+    Out.Multiplier /= *C;
+    V = Div.getLhs();
+  }
+  return std::nullopt;
+}
+
+/// Builds @step from the padded function.
+class Stepper {
+public:
+  Stepper(ModuleOp TheModule, func::FuncOp TheMain)
+      : Module(TheModule), Main(TheMain), R(TheMain),
+        Context(TheModule.getContext()), B(TheModule.getContext()) {}
+
+  LogicalResult run();
+
+private:
+  LogicalResult findLogits();
+  SmallVector<Operation *> needed();
+  LogicalResult convert(Operation &Op);
+  LogicalResult convertLlm(Operation &Op);
+  LogicalResult unsupported(Operation *Op, const Twine &Why);
+  Value rows(Value Old) const { return New.lookup(Old); }
+  Type rowsType(int64_t Features) const {
+    return RankedTensorType::get({ShapedType::kDynamic, Features},
+                                 Float32Type::get(Context));
+  }
+  int64_t featuresOfRows(Value V) const;
+  void finish();
+  void renameWeights();
+
+  ModuleOp Module;
+  func::FuncOp Main, Step;
+  Roles R;
+  MLIRContext *Context;
+  OpBuilder B;
+  Ending End;
+  DenseMap<Value, Value> New;
+  DenseSet<Value> Selected; ///< only some rows of the sequence
+  int64_t Layers = 0, Problems = 0;
+  llm::EmbedOp Embed;
+};
+
+LogicalResult Stepper::unsupported(Operation *Op, const Twine &Why) {
+  if (++Problems <= 20)
+    Op->emitError() << "node '" << nodeName(Op) << "' ("
+                    << Op->getName().getStringRef()
+                    << ") is not supported between tokens and logits: " << Why;
+  return failure();
+}
+
+LogicalResult Stepper::findLogits() {
+  Operation *Return = Main.getBody().front().getTerminator();
+  std::optional<Ending> Best;
+  int64_t BestRank = -1;
+  for (OpOperand &Out : Return->getOpOperands()) {
+    unsigned I = Out.getOperandNumber();
+    if (Main.getResultAttr(I, CacheAttr))
+      continue;
+    std::optional<Ending> E = endingOf(Out.get());
+    if (!E)
+      continue;
+    auto Name = Main.getResultAttrOfType<StringAttr>(I, onnx::NameAttr);
+    int64_t Rank = featuresOf(E->Head);
+    if (Name && Name.getValue().contains("logits"))
+      Rank = INT64_MAX;
+    if (Rank > BestRank) {
+      BestRank = Rank;
+      Best = E;
+    }
+  }
+  if (!Best) {
+    Main.emitError() << "no logits among the " << Return->getNumOperands()
+                     << " outputs: none is a product of token rows with a "
+                        "matrix of the file (hidden states, or an encoder?)";
+    return failure();
+  }
+  End = *Best;
+  return success();
+}
+
+int64_t Stepper::featuresOfRows(Value V) const {
+  // All static dims from the end on: [b, s, h, d] are rows of h * d.
+  auto Type = dyn_cast<RankedTensorType>(V.getType());
+  if (!Type)
+    return -1;
+  int64_t F = 1, Rank = Type.getRank();
+  for (int64_t D = Rank - 1; D >= 1 && !Type.isDynamicDim(D); --D)
+    F *= Type.getDimSize(D);
+  return Rank < 1 || Type.isDynamicDim(Rank - 1) ? -1 : F;
+}
+
+/// Ops on the way from the ids to the head, in order.
+SmallVector<Operation *> Stepper::needed() {
+  llvm::SetVector<Value> Work;
+  DenseSet<Operation *> Seen;
+  Work.insert(End.Head.getX());
+  for (size_t I = 0; I < Work.size(); ++I) {
+    Operation *Op = Work[I].getDefiningOp();
+    if (!Op || !Seen.insert(Op).second)
+      continue;
+    for (Value V : Op->getOperands())
+      if (R.isData(V) || isa_and_nonnull<llm::RopeTableOp>(V.getDefiningOp()))
+        Work.insert(V);
+  }
+  SmallVector<Operation *> Out;
+  for (Operation &Op : Main.getBody().front())
+    if (Seen.contains(&Op))
+      Out.push_back(&Op);
+  return Out;
+}
+
+LogicalResult Stepper::convertLlm(Operation &Op) {
+  Location Loc = Op.getLoc();
+  auto Set = [&](Value V) {
+    New[Op.getResult(0)] = V;
+    return success();
+  };
+  return TypeSwitch<Operation *, LogicalResult>(&Op)
+      .Case([&](llm::EmbedOp Old) {
+        Embed = Old;
+        return Set(llm::EmbedOp::create(
+            B, Loc, rowsType(featuresOf(Old)), Step.getArgument(0),
+            Old.getWeightAttr(), Old.getScaleAttr()));
+      })
+      .Case([&](llm::RopeTableOp Old) {
+        return Set(llm::RopeTableOp::create(
+            B, Loc, rowsType(featuresOf(Old)), Step.getArgument(1),
+            Old.getFreqAttr(), Old.getCosAttr(), Old.getSinAttr(),
+            Old.getScalingAttr()));
+      })
+      .Case([&](llm::NormOp Old) {
+        int64_t F = featuresOfRows(Old.getX());
+        int64_t Heads = F / featuresOf(Old.getX()) * int64_t(Old.getHeads());
+        return Set(llm::NormOp::create(B, Loc, rowsType(F), rows(Old.getX()),
+                                       Old.getGainAttr(), Old.getBiasAttr(),
+                                       Old.getKind(), Old.getEps(), Heads));
+      })
+      .Case([&](llm::PaddedAttentionOp Old) -> LogicalResult {
+        if (Selected.contains(Old.getQ()))
+          return unsupported(&Op, "it follows a choice of rows");
+        ++Layers;
+        llm::KvWriteOp::create(B, Loc, rows(Old.getK()), rows(Old.getV()),
+                               Old.getStateAttr());
+        return Set(llm::AttentionOp::create(
+            B, Loc, rowsType(featuresOf(Old)), rows(Old.getQ()), Old.getState(),
+            Old.getHeads(), Old.getScale(), Old.getWindow(), Old.getSoftcap()));
+      })
+      .Default([&](Operation *Old) {
+        // Row by row, as it is: linear, rope, activation, glu, add, scale.
+        IRMapping Map;
+        for (Value V : Old->getOperands())
+          Map.map(V, rows(V));
+        Operation *Copy = B.clone(*Old, Map);
+        Copy->getResult(0).setType(rowsType(featuresOfRows(Old->getResult(0))));
+        return Set(Copy->getResult(0));
+      });
+}
+
+/// Whether Op only chooses rows (the last token) of the sequence axis.
+static bool choosesRows(Operation *Op) {
+  if (auto Gather = dyn_cast<onnx::GatherOp>(Op))
+    return Gather.getAxis() == 1 && integers(Gather.getIndices());
+  auto Slice = dyn_cast<onnx::SliceOp>(Op);
+  std::optional<SmallVector<int64_t>> Axes =
+      Slice ? integers(Slice.getAxes()) : std::nullopt;
+  return Axes && Axes->size() == 1 && Axes->front() == 1;
+}
+
+LogicalResult Stepper::convert(Operation &Op) {
+  for (Value V : Op.getOperands()) {
+    if (R.isData(V) && isa<BlockArgument>(V) && !isa<llm::EmbedOp>(Op))
+      return unsupported(&Op, "it uses input '" +
+                                  argName(cast<BlockArgument>(V)) +
+                                  "' directly");
+    if (R.isData(V) && !isa<BlockArgument>(V) && !rows(V))
+      return failure(); // reported where V is made
+    if (Selected.contains(V))
+      for (Value Out : Op.getResults())
+        Selected.insert(Out);
+  }
+  if (isa<llm::LlmDialect>(Op.getDialect()))
+    return convertLlm(Op);
+  Value Out = Op.getResult(0);
+  int64_t F = featuresOfRows(Out);
+  if (keepsRows(&Op)) {
+    if (F != featuresOfRows(Op.getOperand(0)))
+      return unsupported(&Op, "it changes the features of a row from " +
+                                  Twine(featuresOfRows(Op.getOperand(0))) +
+                                  " to " + Twine(F));
+    New[Out] = rows(Op.getOperand(0));
+    return success();
+  }
+  if (choosesRows(&Op)) {
+    New[Out] = rows(Op.getOperand(0));
+    Selected.insert(Out);
+    return success();
+  }
+  if (isa<onnx::AddOp>(Op) && rows(Op.getOperand(0)) &&
+      rows(Op.getOperand(1)) && F == featuresOfRows(Op.getOperand(0)) &&
+      F == featuresOfRows(Op.getOperand(1))) {
+    New[Out] =
+        llm::AddOp::create(B, Op.getLoc(), rowsType(F), rows(Op.getOperand(0)),
+                           rows(Op.getOperand(1)));
+    return success();
+  }
+  if (isa<onnx::MulOp, onnx::DivOp>(Op)) {
+    bool Mul = isa<onnx::MulOp>(Op);
+    for (unsigned I : {1u, 0u}) {
+      std::optional<double> C = scalar(Op.getOperand(I));
+      Value X = rows(Op.getOperand(1 - I));
+      if (!C || !X || (!Mul && (I == 0 || *C == 0)))
+        continue;
+      New[Out] = llm::ScaleOp::create(B, Op.getLoc(), rowsType(F), X,
+                                      llvm::APFloat(float(Mul ? *C : 1 / *C)));
+      return success();
+    }
+  }
+  return unsupported(&Op, "no recogniser made an llm op of it");
+}
+
+LogicalResult Stepper::run() {
+  if (!R.find(Role::Tokens)) {
+    Main.emitError() << "no token input: no integer input (input_ids of a "
+                        "decoder) indexes a table of the file";
+    return failure();
+  }
+  if (failed(findLogits()))
+    return failure();
+  auto Ids = RankedTensorType::get({ShapedType::kDynamic}, B.getI32Type());
+  B.setInsertionPoint(Main);
+  Step = func::FuncOp::create(
+      B, Main.getLoc(), "step",
+      B.getFunctionType({Ids, Ids}, {rowsType(featuresOf(End.Head))}));
+  B.setInsertionPointToStart(Step.addEntryBlock());
+  for (Operation *Op : needed())
+    if (failed(convert(*Op)) && Problems > 20)
+      break;
+  if (Problems > 20)
+    Main.emitError() << "more than 20 nodes are not supported";
+  Value X = rows(End.Head.getX());
+  if (Problems == 0 && (Layers == 0 || !X)) {
+    ++Problems;
+    Main.emitError() << "no causal attention between tokens and logits: not a "
+                        "decoder";
+  }
+  if (Problems > 0) {
+    Step.erase();
+    return failure();
+  }
+  llm::LinearOp Head = End.Head;
+  Value Logits = llm::LogitsOp::create(
+      B, Head.getLoc(), rowsType(featuresOf(Head)), X, Head.getWeight(),
+      Head.getBiasAttr(), llm::NormKind::none, nullptr, nullptr,
+      llvm::APFloat(0.0f), llvm::APFloat(float(End.Multiplier)),
+      llvm::APFloat(float(End.Softcap)));
+  func::ReturnOp::create(B, Main.getLoc(), Logits);
+  finish();
+  return success();
+}
+
+void Stepper::finish() {
+  SymbolTable Symbols(Module);
+  auto Table = Symbols.lookup<llm::WeightOp>(Embed.getWeight());
+  auto Shape = cast<RankedTensorType>(Table.getType()).getShape();
+  NamedAttrList Model;
+  Model.set("vocab", B.getI64IntegerAttr(featuresOf(End.Head)));
+  Model.set("hidden", B.getI64IntegerAttr(Shape[1]));
+  Model.set("layers", B.getI64IntegerAttr(Layers));
+  for (Operation &Op : Step.getBody().front())
+    if (auto Rope = dyn_cast<llm::RopeTableOp>(Op); Rope && Rope.getCos()) {
+      auto Cos = Symbols.lookup<llm::WeightOp>(*Rope.getCos());
+      Model.set("max_positions",
+                B.getI64IntegerAttr(
+                    cast<RankedTensorType>(Cos.getType()).getDimSize(0)));
+    }
+  Module->setAttr("llm.model", Model.getDictionary(Context));
+  Main.erase();
+  for (Operation &Op : llvm::make_early_inc_range(*Module.getBody()))
+    if (isa<onnx::WeightDataOp>(Op))
+      Op.erase();
+  renameWeights();
+}
+
+/// Weights lose the "w." that kept them apart from onnx.weight_data; those that
+/// nothing uses go.
+void Stepper::renameWeights() {
+  DenseMap<StringAttr, StringAttr> Names;
+  DenseSet<StringAttr> Used, UsedSources;
+  for (Operation &Op : Step.getBody().front())
+    for (NamedAttribute A :
+         Op.getPropertiesAsAttribute()
+             ? cast<DictionaryAttr>(Op.getPropertiesAsAttribute()).getValue()
+             : ArrayRef<NamedAttribute>())
+      if (auto Ref = dyn_cast<FlatSymbolRefAttr>(A.getValue()))
+        Used.insert(Ref.getAttr());
+  for (Operation &Op : llvm::make_early_inc_range(*Module.getBody())) {
+    auto Weight = dyn_cast<llm::WeightOp>(Op);
+    if (!Weight)
+      continue;
+    if (!Used.contains(Weight.getSymNameAttr())) {
+      Weight.erase();
+      continue;
+    }
+    StringRef Name = Weight.getSymName();
+    if (Name.consume_front("w."))
+      Names[Weight.getSymNameAttr()] = B.getStringAttr(Name);
+    for (auto P : Weight.getPieces().getAsRange<llm::PieceAttr>())
+      UsedSources.insert(P.getSource().getAttr());
+  }
+  for (Operation &Op : llvm::make_early_inc_range(*Module.getBody()))
+    if (auto Source = dyn_cast<llm::SourceOp>(Op);
+        Source && !UsedSources.contains(Source.getSymNameAttr()))
+      Source.erase();
+  for (auto Weight : Module.getOps<llm::WeightOp>())
+    if (StringAttr To = Names.lookup(Weight.getSymNameAttr()))
+      Weight.setSymNameAttr(To);
+  AttrTypeReplacer Replacer;
+  Replacer.addReplacement([&](FlatSymbolRefAttr Ref) -> Attribute {
+    StringAttr To = Names.lookup(Ref.getAttr());
+    return To ? FlatSymbolRefAttr::get(To) : Ref;
+  });
+  for (Operation &Op : Step.getBody().front())
+    Replacer.replaceElementsIn(&Op, /*replaceAttrs=*/true);
+}
+
+struct RaiseModel : impl::RaiseModelBase<RaiseModel> {
+  void runOnOperation() override {
+    func::FuncOp Main = graphOf(getOperation());
+    if (Main && failed(Stepper(getOperation(), Main).run()))
+      signalPassFailure();
+  }
+};
+} // namespace
+} // namespace llmc::raise

@@ -1,0 +1,200 @@
+// Norms in every spelling become llm.norm. A decomposed norm is found from its
+// ReduceMean of squares and followed outwards in both directions, step by step;
+// each step that fails says which one it was.
+//
+//   rms:   x * rsqrt(mean(x^2) + eps) [* gain]
+//   layer: d * rsqrt(mean(d^2) + eps) [* gain] [+ bias] with d = x - mean(x)
+#include "passes/raise/Match.h"
+#include "passes/raise/Passes.h"
+#include "passes/raise/Roles.h"
+#include "passes/raise/Weights.h"
+
+namespace llmc::raise {
+#define GEN_PASS_DEF_RAISENORM
+#include "passes/raise/Passes.h.inc"
+} // namespace llmc::raise
+
+using namespace mlir;
+
+namespace llmc::raise {
+namespace {
+
+struct Found {
+  Value X;
+  llm::NormKind Kind = llm::NormKind::rms;
+  double Eps = 0;
+  Operation *Last = nullptr; ///< makes the normed value
+};
+
+/// The value whose square V is; null if V is no square.
+Value squared(Value V) {
+  if (auto Pow = producer<onnx::PowOp>(V))
+    return isScalar(Pow.getRhs(), 2) ? skip(Pow.getLhs()) : Value();
+  if (auto Mul = producer<onnx::MulOp>(V))
+    return skip(Mul.getLhs()) == skip(Mul.getRhs()) ? skip(Mul.getLhs())
+                                                    : Value();
+  return {};
+}
+
+/// Follows `mean + eps` to the op that yields X / sqrt(mean + eps).
+const char *followRoot(Operation *Add, Value X, Operation *&Last) {
+  auto IsX = [&](Value V) { return skip(V) == X; };
+  Operation *User = onlyUser(Add->getResult(0));
+  Operation *Root = User;
+  bool Inverse = false;
+  if (auto Pow = dyn_cast_or_null<onnx::PowOp>(User)) {
+    Inverse = isScalar(Pow.getRhs(), -0.5);
+    if (!Inverse && !isScalar(Pow.getRhs(), 0.5))
+      return "mean + eps has another power than 0.5 and -0.5";
+  } else if (!isa_and_nonnull<onnx::SqrtOp>(User)) {
+    return "mean + eps is not followed by a square root";
+  }
+  User = onlyUser(Root->getResult(0));
+  if (auto Div = dyn_cast_or_null<onnx::DivOp>(User); Div && !Inverse) {
+    if (IsX(Div.getLhs())) {
+      Last = Div;
+      return nullptr;
+    }
+    if (!isScalar(Div.getLhs(), 1))
+      return "the root divides neither the input nor 1";
+    Inverse = true;
+    Root = Div;
+  } else if (isa_and_nonnull<onnx::ReciprocalOp>(User) && !Inverse) {
+    Inverse = true;
+    Root = User;
+  }
+  User = onlyUser(Root->getResult(0));
+  auto Mul = dyn_cast_or_null<onnx::MulOp>(User);
+  if (!Inverse || !Mul || !other(Mul, IsX))
+    return "the inverse root does not multiply the input";
+  Last = Mul;
+  return nullptr;
+}
+
+/// A norm around a mean of squares, without gain and bias; a reason if not.
+const char *match(onnx::ReduceMeanOp Mean, Found &Out) {
+  Value Base = squared(Mean.getData());
+  if (!Base)
+    return nullptr; // another mean: not a near miss
+  if (!reducesLastAxis(Mean))
+    return "the mean is not over the last axis, or drops it";
+  Operation *Add = onlyUser(Mean.getOutput());
+  std::optional<double> Eps;
+  if (auto Op = dyn_cast_or_null<onnx::AddOp>(Add))
+    if (Value C = other(Op, [&](Value V) { return skip(V) == Mean; }))
+      Eps = scalar(C);
+  if (!Eps || !(*Eps >= 0) || *Eps > 1)
+    return "no constant eps is added to the mean";
+  Out.Eps = *Eps;
+  Out.X = Base;
+  if (const char *Why = followRoot(Add, Base, Out.Last))
+    return Why;
+  auto Sub = Base.getDefiningOp<onnx::SubOp>();
+  if (!Sub)
+    return nullptr;
+  auto Centre = producer<onnx::ReduceMeanOp>(Sub.getRhs());
+  if (Centre && reducesLastAxis(Centre) &&
+      skip(Centre.getData()) == skip(Sub.getLhs())) {
+    Out.X = skip(Sub.getLhs());
+    Out.Kind = llm::NormKind::layer;
+  }
+  return nullptr;
+}
+
+struct RaiseNorm : impl::RaiseNormBase<RaiseNorm> {
+  void runOnOperation() override {
+    func::FuncOp Main = graphOf(getOperation());
+    if (!Main)
+      return;
+    WeightMaker Weights(getOperation());
+    for (Operation &Op : llvm::make_early_inc_range(Main.getBody().front())) {
+      if (auto Mean = dyn_cast<onnx::ReduceMeanOp>(Op))
+        raiseDecomposed(Mean, Weights);
+      else if (isa<onnx::LayerNormalizationOp, onnx::RMSNormalizationOp>(Op))
+        raiseWhole(Op, Weights);
+    }
+    eraseDead(Main.getBody().front());
+  }
+
+  void raiseDecomposed(onnx::ReduceMeanOp Mean, WeightMaker &Weights) {
+    Found F;
+    if (const char *Why = match(Mean, F))
+      return missed("raise-norm", Mean, Why);
+    if (!F.Last)
+      return;
+    int64_t N = featuresOf(F.X);
+    if (N < 1 || !getElementTypeOrSelf(F.X).isF32())
+      return missed("raise-norm", Mean,
+                    "the input has no static last dim in f32");
+    FlatSymbolRefAttr Gain = takeVector<onnx::MulOp>(F.Last, N, Weights);
+    FlatSymbolRefAttr Bias;
+    if (F.Kind == llm::NormKind::layer)
+      Bias = takeVector<onnx::AddOp>(F.Last, N, Weights);
+    create(F.Last, F.X, Gain, Bias, F.Kind, F.Eps);
+  }
+
+  /// If the only user of Last combines it with a vector of the file of N
+  /// elements by OpTy, moves Last on to it and returns the vector.
+  template <typename OpTy>
+  FlatSymbolRefAttr takeVector(Operation *&Last, int64_t N,
+                               WeightMaker &Weights) {
+    auto User = dyn_cast_or_null<OpTy>(onlyUser(Last->getResult(0)));
+    if (!User)
+      return {};
+    Value Vector = other(
+        User, [&](Value V) { return skip(V) == skip(Last->getResult(0)); });
+    std::optional<WeightView> View;
+    if (Vector)
+      View = Weights.view(Vector);
+    if (!View || View->Shape.size() != 1 || View->Shape[0] != N ||
+        featuresOf(Vector) != N)
+      return {};
+    Last = User;
+    return Weights.vector(*View);
+  }
+
+  void raiseWhole(Operation &Op, WeightMaker &Weights) {
+    Value X = Op.getOperand(0);
+    int64_t N = featuresOf(X), Rank = rankOf(X);
+    auto Layer = dyn_cast<onnx::LayerNormalizationOp>(Op);
+    int64_t Axis =
+        Layer ? Layer.getAxis() : cast<onnx::RMSNormalizationOp>(Op).getAxis();
+    if (Axis != -1 && Axis != Rank - 1)
+      return missed("raise-norm", &Op, "the axis is not the last");
+    if (N < 1 || !getElementTypeOrSelf(X).isF32())
+      return missed("raise-norm", &Op,
+                    "the input has no static last dim in f32");
+    auto Vector = [&](Value V) -> std::optional<WeightView> {
+      std::optional<WeightView> View = Weights.view(V);
+      return View && View->Shape.size() == 1 && View->Shape[0] == N
+                 ? View
+                 : std::nullopt;
+    };
+    std::optional<WeightView> Gain = Vector(Op.getOperand(1)), Bias;
+    bool HasBias = Layer && !onnx::isNone(Layer.getB());
+    if (HasBias)
+      Bias = Vector(Layer.getB());
+    if (!Gain || (HasBias && !Bias))
+      return missed("raise-norm", &Op,
+                    "scale or bias is no vector of the file");
+    double Eps =
+        Layer
+            ? Layer.getEpsilon().convertToDouble()
+            : cast<onnx::RMSNormalizationOp>(Op).getEpsilon().convertToDouble();
+    create(&Op, X, Weights.vector(*Gain),
+           Bias ? Weights.vector(*Bias) : FlatSymbolRefAttr(),
+           Layer ? llm::NormKind::layer : llm::NormKind::rms, Eps);
+  }
+
+  void create(Operation *Last, Value X, FlatSymbolRefAttr Gain,
+              FlatSymbolRefAttr Bias, llm::NormKind Kind, double Eps) {
+    OpBuilder B(Last);
+    auto Norm =
+        llm::NormOp::create(B, Last->getLoc(), Last->getResult(0).getType(), X,
+                            Gain, Bias, Kind, llvm::APFloat(float(Eps)));
+    Last->getResult(0).replaceAllUsesWith(Norm);
+    passed("raise-norm", Norm, "llm.norm");
+  }
+};
+} // namespace
+} // namespace llmc::raise

@@ -1,0 +1,400 @@
+// Rotary embeddings become llm.rope_table (once) and llm.rope on flat rows.
+//
+// There are a dozen spellings of the rotation (slices, splits, concats, stacks)
+// and three of the tables (inv_freq times positions, tables in the file, both
+// with scaling). Only two things are read from the structure: the value that is
+// rotated (the one leaf of a cone that also has tables) and the operand of Cos.
+// Everything else is proved by evaluation: for random rows and given positions
+// the cone must give what llm.rope gives, in one of the two pairings. The
+// frequencies are the file's own: the angle at position 1, bit for bit.
+#include "passes/raise/Cone.h"
+#include "passes/raise/Heads.h"
+#include "passes/raise/Match.h"
+#include "passes/raise/Passes.h"
+#include "passes/raise/Probe.h"
+#include "passes/raise/Weights.h"
+
+#include <cmath>
+#include <map>
+
+namespace llmc::raise {
+#define GEN_PASS_DEF_RAISEROPE
+#include "passes/raise/Passes.h.inc"
+} // namespace llmc::raise
+
+using namespace mlir;
+
+namespace llmc::raise {
+namespace {
+
+/// Cos and sin of positions, as found in the graph.
+struct Table {
+  int64_t Half = 0;
+  double Scaling = 1;
+  std::vector<float> Freq;     ///< [half]; empty: given tables
+  std::vector<float> Cos, Sin; ///< [rows][half]
+  int64_t Rows = 0;
+
+  bool at(int64_t Position, int64_t I, double &C, double &S) const {
+    if (Freq.empty()) {
+      if (Position < 0 || Position >= Rows)
+        return false;
+      C = Cos[size_t(Position * Half + I)];
+      S = Sin[size_t(Position * Half + I)];
+      return true;
+    }
+    float Angle = float(Position) * Freq[size_t(I)];
+    C = std::cos(Angle) * Scaling;
+    S = std::sin(Angle) * Scaling;
+    return true;
+  }
+};
+
+/// A rotation: Y = layout(rope(X)), X the flat rows.
+struct Rotation {
+  Value X, Y;
+  int64_t Heads = 0, Dim = 0;
+  bool HeadsFirst = false; ///< Y is [b, h, s, d], else [b, s, h, d]
+  bool Interleaved = false;
+};
+
+/// First op of that kind on which V depends.
+template <typename OpTy> OpTy findAbove(Value V) {
+  llvm::SetVector<Value> Work;
+  Work.insert(V);
+  for (size_t I = 0; I < Work.size() && I < 256; ++I) {
+    Value Next = Work[I];
+    if (auto Op = Next.getDefiningOp<OpTy>())
+      return Op;
+    if (Operation *Op = Next.getDefiningOp())
+      if (!isa<onnx::ShapeOp>(Op))
+        Work.insert(Op->operand_begin(), Op->operand_end());
+  }
+  return {};
+}
+
+class Finder {
+public:
+  Finder(func::FuncOp Main, const Roles &TheRoles, eval::WeightReader Reader)
+      : R(TheRoles), Plain(Main, R, Reader, Sample{2, 5, {}, 0}),
+        Shuffled(Main, R, Reader, Sample{2, 5, {4, 0, 6, 2, 1}, 0}),
+        Start(Main, R, Reader, Sample{0, 5, {}, 0}) {}
+
+  /// Why Y is no rotation, or null. `Near` tells whether it looked like one.
+  std::string match(Value Y, Rotation &Out, Table &T, bool &Near);
+
+private:
+  std::string readTable(const Cone &C, Table &T);
+  std::string readAngles(onnx::CosOp Cos, Table &T);
+  std::string readFile(Value CosLeaf, Value SinLeaf, Table &T);
+  bool same(Probe &P, const Rotation &Rot, const Table &T,
+            const std::vector<int64_t> &Positions);
+  std::vector<int64_t> positions(const Probe &P) const;
+
+  const Roles &R;
+  Probe Plain, Shuffled, Start;
+  /// Tables by the values that they were read from: layers share them.
+  std::map<std::vector<void *>, Table> Tables;
+};
+
+std::vector<int64_t> Finder::positions(const Probe &P) const {
+  std::vector<int64_t> Out;
+  for (int64_t I = 0; I < P.sample().Seq; ++I)
+    Out.push_back(P.sample().position(I));
+  return Out;
+}
+
+std::string Finder::readAngles(onnx::CosOp Cos, Table &T) {
+  Result<const eval::Tensor *> Angles = Start.evaluate(Cos.getInput());
+  if (!Angles)
+    return Angles.status().message();
+  const eval::Tensor &A = **Angles;
+  int64_t Seq = Start.sample().Seq;
+  if (A.count() % Seq != 0 || A.rank() < 2)
+    return "angles have shape " + eval::describe(A);
+  // Rows are positions 0, 1, …; the angle at 1 is the frequency.
+  int64_t Width = A.Shape.back();
+  if (A.count() != Seq * Width || Width < 1)
+    return "angles have shape " + eval::describe(A) + ", expected " +
+           std::to_string(Seq) + " rows";
+  std::vector<float> Row;
+  for (int64_t I = 0; I < Width; ++I)
+    Row.push_back(float(eval::floatAt(A, Width + I)));
+  bool Halves = Width % 2 == 0, Pairs = Halves;
+  for (int64_t I = 0; I < Width / 2; ++I) {
+    Halves &= Row[size_t(I)] == Row[size_t(I + Width / 2)];
+    Pairs &= Row[size_t(2 * I)] == Row[size_t(2 * I + 1)];
+  }
+  T.Half = Halves || Pairs ? Width / 2 : Width;
+  for (int64_t I = 0; I < T.Half; ++I)
+    T.Freq.push_back(Row[size_t(!Halves && Pairs ? 2 * I : I)]);
+  T.Scaling = 1;
+  return {};
+}
+
+/// Tables of the file: found above the leaves, read as a whole.
+std::string Finder::readFile(Value CosLeaf, Value SinLeaf, Table &T) {
+  auto Load = [&](Value Leaf, std::vector<float> &Out) -> std::string {
+    auto Weight = findAbove<onnx::WeightOp>(Leaf);
+    if (!Weight)
+      return "no Cos op and no table of the file above the rotation";
+    Result<const eval::Tensor *> Data = Start.evaluate(Weight.getOutput());
+    if (!Data)
+      return Data.status().message();
+    const eval::Tensor &W = **Data;
+    if (W.rank() < 2 || W.Shape.back() < 1)
+      return "table has shape " + eval::describe(W);
+    // Rows seen through the graph say how wide a row is used.
+    Result<const eval::Tensor *> Seen = Start.evaluate(Leaf);
+    if (!Seen)
+      return Seen.status().message();
+    int64_t Width = W.Shape.back(), Rows = W.count() / Width;
+    int64_t Used = (*Seen)->count() / Start.sample().Seq;
+    if (Used * Start.sample().Seq != (*Seen)->count() || Used > Width)
+      return "table rows have " + std::to_string(Width) + " columns, used " +
+             std::to_string(Used);
+    bool Halves = Used % 2 == 0, Pairs = Halves;
+    for (int64_t I = 0; Used > 1 && I < Used / 2; ++I) {
+      auto At = [&](int64_t C) { return eval::floatAt(W, Width + C); };
+      Halves &= At(I) == At(I + Used / 2);
+      Pairs &= At(2 * I) == At(2 * I + 1);
+    }
+    T.Half = Halves || Pairs ? Used / 2 : Used;
+    T.Rows = Rows;
+    for (int64_t P = 0; P < Rows; ++P)
+      for (int64_t I = 0; I < T.Half; ++I)
+        Out.push_back(float(
+            eval::floatAt(W, P * Width + (!Halves && Pairs ? 2 * I : I))));
+    return {};
+  };
+  if (std::string Why = Load(CosLeaf, T.Cos); !Why.empty())
+    return Why;
+  if (std::string Why = Load(SinLeaf, T.Sin); !Why.empty())
+    return Why;
+  return T.Cos.size() == T.Sin.size() ? std::string()
+                                      : "cos and sin tables differ in size";
+}
+
+std::string Finder::readTable(const Cone &C, Table &T) {
+  // At position 0 a table of sines is 0 and one of cosines the scaling.
+  Value CosLeaf, SinLeaf;
+  double Scaling = 1;
+  for (Value Leaf : C.Tables) {
+    Result<const eval::Tensor *> Got = Start.evaluate(Leaf);
+    if (!Got || (*Got)->count() == 0 || (*Got)->count() % 5 != 0)
+      continue;
+    int64_t Width = (*Got)->count() / 5;
+    double First = eval::floatAt(**Got, 0);
+    bool Flat = true;
+    for (int64_t I = 0; I < Width; ++I)
+      Flat &= eval::floatAt(**Got, I) == First;
+    if (Flat && First == 0)
+      SinLeaf = Leaf;
+    else if (Flat) {
+      CosLeaf = Leaf;
+      Scaling = First;
+    }
+  }
+  if (!CosLeaf || !SinLeaf)
+    return "no tables that are a constant and 0 at position 0";
+  if (onnx::CosOp Cos = findAbove<onnx::CosOp>(CosLeaf)) {
+    std::string Why = readAngles(Cos, T);
+    T.Scaling = Scaling;
+    return Why;
+  }
+  return readFile(CosLeaf, SinLeaf, T);
+}
+
+/// Whether Y, given random rows as X, is the rotation by T at Positions.
+bool Finder::same(Probe &P, const Rotation &Rot, const Table &T,
+                  const std::vector<int64_t> &Positions) {
+  eval::Dims Shape;
+  int64_t Seq = P.sample().Seq, F = Rot.Heads * Rot.Dim;
+  if (!P.shapeOf(Rot.X, Shape) || eval::countOf(Shape) != Seq * F)
+    return false;
+  eval::Tensor X = randomTensor(Shape, 7);
+  P.bind(Rot.X, X);
+  Result<const eval::Tensor *> Got = P.evaluate(Rot.Y);
+  if (!Got || (*Got)->count() != Seq * F)
+    return false;
+  for (int64_t S = 0; S < Seq; ++S)
+    for (int64_t H = 0; H < Rot.Heads; ++H)
+      for (int64_t D = 0; D < Rot.Dim; ++D) {
+        int64_t Base = S * F + H * Rot.Dim;
+        double Want = eval::floatAt(X, Base + D);
+        if (D < 2 * T.Half) {
+          int64_t I = Rot.Interleaved ? D / 2 : D % T.Half;
+          bool Second = Rot.Interleaved ? D % 2 : D >= T.Half;
+          int64_t LoAt = Rot.Interleaved ? 2 * I : I;
+          int64_t HiAt = Rot.Interleaved ? 2 * I + 1 : I + T.Half;
+          double Lo = eval::floatAt(X, Base + LoAt);
+          double Hi = eval::floatAt(X, Base + HiAt), Cos, Sin;
+          if (!T.at(Positions[size_t(S)], I, Cos, Sin))
+            return false;
+          Want = Second ? Hi * Cos + Lo * Sin : Lo * Cos - Hi * Sin;
+        }
+        int64_t At = Rot.HeadsFirst ? (H * Seq + S) * Rot.Dim + D : Base + D;
+        if (!(std::abs(eval::floatAt(**Got, At) - Want) <= 1e-4))
+          return false;
+      }
+  return true;
+}
+
+std::string Finder::match(Value Y, Rotation &Out, Table &T, bool &Near) {
+  auto Type = dyn_cast<RankedTensorType>(Y.getType());
+  Near = false;
+  if (!Type || Type.getRank() != 4 || !Type.getElementType().isF32())
+    return "no f32 heads";
+  Cone C = coneOf(Y, R, /*Mixing=*/true);
+  Value X = C.root(R);
+  if (!X || C.Tables.size() < 2 || C.Ops.size() > 64 || isa<BlockArgument>(X))
+    return "not one value and two tables";
+  // A product by Gemm is [batch * seq, features]: take its unflattened form.
+  if (rankOf(X) == 2)
+    for (Operation *User : X.getUsers())
+      if (isa<onnx::ReshapeOp>(User) && C.Ops.contains(User) &&
+          rankOf(User->getResult(0)) == 3 &&
+          featuresOf(User->getResult(0)) == featuresOf(X))
+        X = User->getResult(0);
+  eval::Dims Shape, XShape;
+  int64_t Seq = Plain.sample().Seq;
+  if (!Plain.shapeOf(X, XShape) || rankOf(X) < 3)
+    return "the rotated value has no known shape";
+  int64_t F = eval::countOf(XShape) / Seq;
+  Out.X = X;
+  Out.Y = Y;
+  Out.Dim = featuresOf(Y);
+  ArrayRef<int64_t> Dims = Type.getShape();
+  if (Out.Dim < 2 || F % Out.Dim != 0)
+    return "not whole heads";
+  Out.Heads = F / Out.Dim;
+  Near = true;
+  std::vector<void *> Key;
+  for (Value V : C.Tables)
+    Key.push_back(V.getAsOpaquePointer());
+  auto [It, New] = Tables.try_emplace(Key);
+  if (New)
+    if (std::string Why = readTable(C, It->second); !Why.empty()) {
+      Tables.erase(It);
+      return Why;
+    }
+  T = It->second;
+  if (2 * T.Half > Out.Dim)
+    return "tables have " + std::to_string(2 * T.Half) +
+           " columns, heads only " + std::to_string(Out.Dim);
+  for (bool HeadsFirst : {true, false}) {
+    if (Dims[HeadsFirst ? 1 : 2] != Out.Heads)
+      continue;
+    for (bool Interleaved : {false, true}) {
+      Out.HeadsFirst = HeadsFirst;
+      Out.Interleaved = Interleaved;
+      if (!same(Plain, Out, T, positions(Plain)))
+        continue;
+      if (same(Shuffled, Out, T, positions(Shuffled)) ||
+          same(Shuffled, Out, T, positions(Plain)))
+        return {};
+      return "it does not follow the positions that the graph is given";
+    }
+  }
+  return "it does not compute a rotation of halves or of pairs";
+}
+
+struct RaiseRope : impl::RaiseRopeBase<RaiseRope> {
+  using RaiseRopeBase::RaiseRopeBase;
+  eval::WeightReader Reader;
+
+  void runOnOperation() override {
+    func::FuncOp Main = graphOf(getOperation());
+    if (!Main)
+      return;
+    if (!Reader) {
+      Result<eval::WeightReader> Opened = readerOf(getOperation(), Model);
+      if (!Opened) {
+        getOperation().emitError() << Opened.status().message();
+        return signalPassFailure();
+      }
+      Reader = Opened.take();
+    }
+    Roles R(Main);
+    WeightMaker Weights(getOperation());
+    Finder Find(Main, R, Reader);
+    Made.clear();
+    for (Operation &Op : llvm::make_early_inc_range(Main.getBody().front())) {
+      if (!isa<onnx::AddOp, onnx::ConcatOp, onnx::ReshapeOp>(Op) ||
+          !R.isData(Op.getResult(0)))
+        continue;
+      Rotation Rot;
+      Table T;
+      bool Near = false;
+      std::string Why = Find.match(Op.getResult(0), Rot, T, Near);
+      if (Why.empty())
+        create(Main, R, Weights, Rot, T);
+      else if (Near && isa<onnx::AddOp>(Op))
+        missed("raise-rope", &Op, Why);
+    }
+    eraseDead(Main.getBody().front());
+  }
+
+  Value tableOf(func::FuncOp Main, const Roles &R, WeightMaker &Weights,
+                const Table &T);
+  void create(func::FuncOp Main, Roles &R, WeightMaker &Weights,
+              const Rotation &Rot, const Table &T);
+
+  /// rope_table ops by their weights and scaling.
+  std::map<std::tuple<std::string, std::string, float>, Value> Made;
+};
+
+Value RaiseRope::tableOf(func::FuncOp Main, const Roles &R,
+                         WeightMaker &Weights, const Table &T) {
+  FlatSymbolRefAttr Freq, Cos, Sin;
+  if (T.Freq.empty()) {
+    Cos = Weights.inlined("rope.cos", {T.Rows, T.Half}, T.Cos);
+    Sin = Weights.inlined("rope.sin", {T.Rows, T.Half}, T.Sin);
+  } else {
+    Freq = Weights.inlined("rope.freq", {T.Half}, T.Freq);
+  }
+  FlatSymbolRefAttr First = Freq ? Freq : Cos, Second = Freq ? Freq : Sin;
+  Value &Out =
+      Made[{First.getValue().str(), Second.getValue().str(), float(T.Scaling)}];
+  if (Out)
+    return Out;
+  OpBuilder B = OpBuilder::atBlockBegin(&Main.getBody().front());
+  Value Positions = R.find(Role::Positions);
+  if (!Positions) {
+    Value Ids = R.find(Role::Tokens);
+    Positions =
+        llm::PaddedPositionsOp::create(B, Main.getLoc(), Ids.getType(), Ids);
+  }
+  auto Ids = cast<RankedTensorType>(Positions.getType());
+  SmallVector<int64_t> Shape(Ids.getShape());
+  Shape.push_back(2 * T.Half);
+  return Out = llm::RopeTableOp::create(
+             B, Main.getLoc(), RankedTensorType::get(Shape, B.getF32Type()),
+             Positions, Freq, Cos, Sin,
+             B.getF32FloatAttr(T.Freq.empty() ? 1 : T.Scaling));
+}
+
+void RaiseRope::create(func::FuncOp Main, Roles &R, WeightMaker &Weights,
+                       const Rotation &Rot, const Table &T) {
+  Value Rope = tableOf(Main, R, Weights, T);
+  OpBuilder B(Rot.Y.getDefiningOp());
+  Location Loc = Rot.Y.getLoc();
+  Value Flat = flattenHeads(B, Rot.X, Rot.Heads * Rot.Dim);
+  auto New = llm::RopeOp::create(B, Loc, Flat.getType(), Flat, Rope, Rot.Heads,
+                                 Rot.Dim, T.Half, Rot.Interleaved);
+  Value Split = splitHeads(B, New, Rot.Heads, Rot.Dim, Rot.HeadsFirst,
+                           cast<RankedTensorType>(Rot.Y.getType()));
+  Value(Rot.Y).replaceAllUsesWith(Split);
+  R.markData(Split);
+  passed("raise-rope", New,
+         "llm.rope of " + Twine(Rot.Heads) + " heads, rotating " +
+             Twine(2 * T.Half) + " of " + Twine(Rot.Dim) + " elements");
+}
+} // namespace
+
+std::unique_ptr<Pass> createRaiseRope(eval::WeightReader Reader) {
+  auto P = std::make_unique<RaiseRope>();
+  P->Reader = std::move(Reader);
+  return P;
+}
+} // namespace llmc::raise

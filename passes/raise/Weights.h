@@ -1,0 +1,64 @@
+// Turns weight values of the onnx graph into llm.source and llm.weight symbols.
+// Nothing is read: a transposed or reshaped initializer becomes a piece.
+#ifndef LLMC_PASSES_RAISE_WEIGHTS_H
+#define LLMC_PASSES_RAISE_WEIGHTS_H
+
+#include "dialects/llm/LlmDialect.h"
+#include "dialects/onnx/Onnx.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/StringRef.h"
+#include <optional>
+
+namespace llmc::raise {
+
+/// A value that is a tensor of the file seen through what only renames it.
+struct WeightView {
+  mlir::Operation *Data = nullptr;  ///< onnx.weight_data or onnx.constant
+  llvm::SmallVector<int64_t> Shape; ///< of the value, dims of 1 removed
+  bool Transposed = false;          ///< value = transpose of the data
+};
+
+class WeightMaker {
+public:
+  explicit WeightMaker(mlir::ModuleOp M);
+
+  /// V as a tensor of the file: through Identity, Cast to f32, Transpose of
+  /// matrices, and reshapes that only add or drop dims of 1.
+  std::optional<WeightView> view(mlir::Value V);
+  bool isWeight(mlir::Value V) { return view(V).has_value(); }
+
+  /// llm.weight [out, in] of a matrix; `InOut`: V holds [in, out].
+  mlir::FlatSymbolRefAttr matrix(const WeightView &View, bool InOut);
+  /// llm.weight [n] of a vector.
+  mlir::FlatSymbolRefAttr vector(const WeightView &View);
+  /// llm.weight of rows [Begin, Begin + Count) of a matrix or vector.
+  mlir::FlatSymbolRefAttr rows(mlir::FlatSymbolRefAttr Weight, int64_t Begin,
+                               int64_t Count);
+  /// llm.weight with data of its own; equal data gives the same symbol.
+  mlir::FlatSymbolRefAttr inlined(llvm::StringRef Name,
+                                  llvm::ArrayRef<int64_t> Shape,
+                                  llvm::ArrayRef<float> Data);
+
+private:
+  mlir::FlatSymbolRefAttr source(mlir::Operation *Data);
+  mlir::FlatSymbolRefAttr make(llvm::StringRef Name,
+                               llvm::ArrayRef<int64_t> Shape,
+                               llvm::ArrayRef<llm::PieceAttr> Pieces);
+
+  mlir::FlatSymbolRefAttr
+  data(llvm::StringRef Name, mlir::DenseElementsAttr Data, mlir::Location Loc);
+
+  mlir::ModuleOp Module;
+  mlir::SymbolTable Symbols;
+  mlir::OpBuilder Builder; ///< before the first function
+  llvm::DenseMap<mlir::Attribute, mlir::FlatSymbolRefAttr> Inline;
+  llvm::DenseMap<std::pair<mlir::Attribute, mlir::Type>,
+                 mlir::FlatSymbolRefAttr>
+      Weights;
+};
+
+} // namespace llmc::raise
+
+#endif // LLMC_PASSES_RAISE_WEIGHTS_H
