@@ -94,6 +94,8 @@ void TinyModel::place(const std::string &Name, int64_t Rows, int64_t Cols,
 void TinyModel::addWeight(const std::string &Name, int64_t Rows, int64_t Cols,
                           uint32_t Seed) {
   std::vector<int> Q = integers(Rows * Cols, Seed);
+  for (int V : Q)
+    Values[Name].push_back(V * static_cast<double>(Step));
   if (O.Kind == TinyKind::CpuF32)
     place(Name, Rows, Cols, "p16.f32", packPanels(Q, Rows, Cols));
   else if (O.Kind == TinyKind::CudaF16)
@@ -103,11 +105,12 @@ void TinyModel::addWeight(const std::string &Name, int64_t Rows, int64_t Cols,
 }
 
 void TinyModel::addVector(const std::string &Name,
-                          const std::vector<float> &Values) {
+                          const std::vector<float> &Floats) {
   std::vector<uint8_t> Bytes;
-  for (float V : Values)
+  for (float V : Floats)
     append(Bytes, V);
-  place(Name, static_cast<int64_t>(Values.size()), 1, "vec.f32", Bytes);
+  Values[Name].assign(Floats.begin(), Floats.end());
+  place(Name, static_cast<int64_t>(Floats.size()), 1, "vec.f32", Bytes);
 }
 
 void TinyModel::addSlot(const std::string &Name, int64_t PerToken,

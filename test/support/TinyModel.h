@@ -30,6 +30,10 @@ public:
   /// A module with one exe.program.
   const std::string &mlir() const { return Text; }
   const std::vector<uint8_t> &weights() const { return Segment; }
+  /// Logits of every token of one sequence, in double precision.
+  std::vector<std::vector<double>>
+  reference(const std::vector<int32_t> &Tokens) const;
+  const TinyOptions &options() const { return O; }
   int64_t pageTokens() const;
   int64_t pages() const;
 
@@ -37,7 +41,7 @@ private:
   void addWeights();
   void addWeight(const std::string &Name, int64_t Rows, int64_t Cols,
                  uint32_t Seed);
-  void addVector(const std::string &Name, const std::vector<float> &Values);
+  void addVector(const std::string &Name, const std::vector<float> &Floats);
   void place(const std::string &Name, int64_t Rows, int64_t Cols,
              const std::string &Layout, const std::vector<uint8_t> &Bytes);
   void addSlot(const std::string &Name, int64_t PerToken, int64_t Fixed);
@@ -46,6 +50,8 @@ private:
   TinyOptions O;
   std::string Text, Symbols;
   std::vector<uint8_t> Segment;
+  /// The values of weights and vectors by name, for the reference.
+  std::map<std::string, std::vector<double>> Values;
   std::vector<int64_t> Arena; ///< bytes so far, per bucket
 };
 

@@ -40,6 +40,9 @@ Result<std::unique_ptr<Executable>>
 CudaExecutable::load(std::shared_ptr<DeviceContext> Ctx, const ProgramView &P,
                      const DeviceLoadOptions &O) {
   LLMC_RETURN_IF_ERROR(Ctx->use());
+  flatbuffers::Verifier Verifier(P.Program.data(), P.Program.size());
+  if (!fb::VerifyProgramBuffer(Verifier))
+    return malformedError("the program of target " + P.Target + " is damaged");
   const fb::Program *Program = fb::GetProgram(P.Program.data());
   std::unique_ptr<CudaExecutable> E(new CudaExecutable(std::move(Ctx)));
   LLMC_RETURN_IF_ERROR(E->readFacts(*Program, O));
@@ -57,6 +60,9 @@ Status CudaExecutable::readFacts(const fb::Program &P,
     return doesNotFitError(
         "the GPU code has step ABI " + std::to_string(P.step_abi()) +
         ", this runtime has " + std::to_string(LLMC_STEP_ABI));
+  if (!P.buckets() || !P.arena_bytes() || P.buckets()->size() == 0 ||
+      P.buckets()->size() != P.arena_bytes()->size())
+    return malformedError("the program of a GPU target has no buckets");
   if (!P.kernels() || !P.launches() || P.launches()->size() == 0)
     return malformedError("the program of a GPU target has no launches");
   if (P.page_tokens() != LLMC_CUDA_PAGE_TOKENS)

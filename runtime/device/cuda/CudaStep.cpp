@@ -30,32 +30,41 @@ Status CudaExecutable::checkStep(const StepInput &In) const {
                          std::to_string(In.Positions.size()) +
                          " positions and " +
                          std::to_string(In.RowSequence.size()) + " sequences");
-  if (In.PageTable.size() != size_t{In.Sequences} * In.PagesPerSequence ||
-      In.Logits.size() != R * Facts.Vocab)
-    return internalError("the page table or the logits of a step have a wrong "
-                         "size: " +
+  size_t Entries = size_t{In.Sequences} * In.PagesPerSequence;
+  if (In.PageTable.size() < Entries || In.Logits.size() < R * Facts.Vocab)
+    return internalError("a step needs " + std::to_string(Entries) +
+                         " page table entries and " +
+                         std::to_string(R * Facts.Vocab) + " logits, found " +
                          std::to_string(In.PageTable.size()) + " and " +
                          std::to_string(In.Logits.size()));
   return checkRows(In);
 }
 
-/// Every index that a kernel follows, since it checks none.
+/// Every index that a kernel follows, since it checks none: it reads the pages
+/// of all positions up to the row's own.
 Status CudaExecutable::checkRows(const StepInput &In) const {
   for (size_t I = 0; I != In.Ids.size(); ++I) {
     uint32_t Id = static_cast<uint32_t>(In.Ids[I]);
     uint32_t Sequence = static_cast<uint32_t>(In.RowSequence[I]);
-    uint32_t Page = static_cast<uint32_t>(In.Positions[I]) / Facts.PageTokens;
+    uint32_t Last = static_cast<uint32_t>(In.Positions[I]) / Facts.PageTokens;
     if (Id >= Facts.Vocab || Sequence >= In.Sequences ||
-        Page >= In.PagesPerSequence)
+        Last >= In.PagesPerSequence)
       return internalError("row " + std::to_string(I) + " of a step has id " +
                            std::to_string(In.Ids[I]) + ", sequence " +
                            std::to_string(In.RowSequence[I]) + ", position " +
                            std::to_string(In.Positions[I]));
+    // The row before has checked the pages of its own sequence.
+    uint32_t First = 0;
+    if (I != 0 && In.RowSequence[I - 1] == In.RowSequence[I])
+      First = static_cast<uint32_t>(In.Positions[I - 1]) / Facts.PageTokens;
+    const uint32_t *Pages =
+        In.PageTable.data() + size_t{Sequence} * In.PagesPerSequence;
+    for (uint32_t P = First; P <= Last; ++P)
+      if (Pages[P] >= Facts.Pages)
+        return internalError("a page table names page " +
+                             std::to_string(Pages[P]) + " of " +
+                             std::to_string(Facts.Pages));
   }
-  for (uint32_t Page : In.PageTable)
-    if (Page >= Facts.Pages)
-      return internalError("a page table names page " + std::to_string(Page) +
-                           " of " + std::to_string(Facts.Pages));
   for (int32_t Row : In.LogitRows)
     if (static_cast<uint32_t>(Row) >= In.Ids.size())
       return internalError("logits of row " + std::to_string(Row) + " of " +
@@ -77,9 +86,8 @@ void CudaExecutable::fillDescriptor(const StepInput &In, size_t Bucket) {
               In.Positions.size_bytes());
   std::memcpy(To + Layout.RowSeq, In.RowSequence.data(),
               In.RowSequence.size_bytes());
-  if (!In.PageTable.empty())
-    std::memcpy(To + Layout.PageTable, In.PageTable.data(),
-                In.PageTable.size_bytes());
+  std::memcpy(To + Layout.PageTable, In.PageTable.data(),
+              size_t{In.Sequences} * In.PagesPerSequence * 4);
 }
 
 /// Logit rows from FirstRow on; the whole step when FirstRow is 0.
@@ -92,7 +100,8 @@ Status CudaExecutable::runChunk(const StepInput &In, size_t Bucket,
   if (Rows != 0)
     std::memcpy(Host.get() + Layout.LogitRows, In.LogitRows.data() + FirstRow,
                 Rows * 4);
-  size_t Bytes = Layout.PageTable + In.PageTable.size_bytes();
+  size_t Bytes =
+      Layout.PageTable + size_t{In.Sequences} * In.PagesPerSequence * 4;
   LLMC_RETURN_IF_ERROR(Api.check(
       Api.MemcpyHtoDAsync(Descriptor.get(), Host.get(), Bytes, Work.get()),
       "copy a step to the GPU"));

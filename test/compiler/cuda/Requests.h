@@ -32,8 +32,8 @@ request(std::string_view Kernel, std::map<std::string, int64_t> Ints,
   return R;
 }
 
-/// The shapes of SmolLM2-135M with int8 weights, and one request of each other
-/// kernel.
+/// The products of SmolLM2-135M with int8 weights (the first 6) and f16 ones,
+/// and at least one request of each other kernel.
 inline std::vector<KernelRequest> allKernels() {
   int64_t Page = 30 * 3 * 128 * 32 * 2;
   std::vector<KernelRequest> All;
