@@ -303,6 +303,14 @@ void ShapeAnalysis::visitOp(Operation *Op) {
   for (auto [R, Info] : llvm::zip(Op->getResults(), Call.Out)) {
     if (!Info.Element)
       Info.Element = elementOf(R.getType());
+    // Rules rely on one element of data for each place of the shape; a graph
+    // that contradicts itself must not break that.
+    Dim Count = Info.Ranked ? productOf(Info.Shape) : Dim();
+    if (Info.HasData &&
+        !isNumber(Count, static_cast<int64_t>(Info.Data.size()))) {
+      Info.HasData = false;
+      Info.Data.clear();
+    }
     set(R, std::move(Info));
   }
 }

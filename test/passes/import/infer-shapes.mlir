@@ -145,3 +145,16 @@ func.func @branches(%c: tensor<i1>, %x: tensor<?x4xf32, #onnx.dims<["a", "4"]>>,
   } : (tensor<i1>) -> (tensor<*xf32>, tensor<*xf32>)
   return
 }
+
+// -----
+
+// Data that contradicts its shape is dropped: a vector of 2 cannot be reshaped to 3.
+// CHECK-LABEL: func.func @contradiction
+// CHECK: onnx.expand {{.*}} -> tensor<?x?x?xf32>
+func.func @contradiction(%x: tensor<1xf32>) {
+  %two = onnx.constant dense<[4, 5]> : tensor<2xi64>
+  %three = onnx.constant dense<3> : tensor<1xi64>
+  %s = onnx.reshape %two, %three : (tensor<2xi64>, tensor<1xi64>) -> tensor<*xi64>
+  %y = onnx.expand %x, %s : (tensor<1xf32>, tensor<*xi64>) -> tensor<*xf32>
+  return
+}
