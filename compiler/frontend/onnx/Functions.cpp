@@ -39,8 +39,9 @@ Status FlatGraph::readFunctions(const ::onnx::ModelProto &Model) {
 
 const FunctionProto *FlatGraph::functionOf(const NodeProto &Node) const {
   // A known op of the same name wins, as in ONNX Runtime.
-  if (Functions.empty() ||
-      (domainOf(Node.domain()).empty() && findOp(Node.op_type())))
+  llvm::StringRef Domain = domainOf(Node.domain());
+  if (Functions.empty() || findOp(Domain, Node.op_type()) ||
+      (Domain.empty() && Node.op_type() == "Constant"))
     return nullptr;
   return Functions.lookup(
       functionKey(Node.domain(), Node.op_type(), Node.overload()));

@@ -108,7 +108,7 @@ void knownOp(const GraphNode &Node, const OpSpec &Spec,
              const llvm::StringMap<unsigned> &Uses, IssueCollector &Out) {
   const NodeProto &P = *Node.Proto;
   for (const AttributeProto &A : P.attribute())
-    if (!Spec.attr(A.name()) && !isLegacyAttribute(P.op_type(), A.name()))
+    if (!Spec.attr(A.name()) && !isLegacyAttribute(Spec.Name, A.name()))
       Out.add(Node, "attribute " + quoted(A.name()) + " is not known");
   for (int I = Spec.Results; Spec.Results >= 0 && I < P.output_size(); ++I)
     if (Uses.contains(P.output(I)))
@@ -140,11 +140,12 @@ void llmc::collectIssues(const FlatGraph &Graph,
     if (!Node.Live)
       continue;
     const NodeProto &P = *Node.Proto;
-    if (!domainOf(P.domain()).empty()) {
+    llvm::StringRef Domain = domainOf(P.domain());
+    const OpSpec *Spec = findOp(Domain, P.op_type());
+    if (!Domain.empty() && !Spec) {
       otherDomain(Node, Out);
       continue;
     }
-    const OpSpec *Spec = findOp(P.op_type());
     if (hasSubgraph(P))
       Out.add(Node, "control flow (a subgraph) is not supported yet");
     else if (Node.Opset < OldestOpset || Node.Opset > NewestOpset)

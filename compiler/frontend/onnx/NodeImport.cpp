@@ -61,15 +61,18 @@ std::string nodeText(const GraphNode &Node) {
 
 Status GraphImporter::setOperands(PendingNode &Node) {
   const ::onnx::NodeProto &P = *Node.Source.Proto;
-  int Max = Node.Spec.MaxInputs;
-  if (Max >= 0 && P.input_size() > Max)
+  int Max = Node.Spec.MaxInputs, Count = P.input_size();
+  // Trailing empty names say nothing.
+  while (Count > 0 && P.input(Count - 1).empty())
+    --Count;
+  if (Max >= 0 && Count > Max)
     return malformedError(nodeText(Node.Source) + " has " +
-                          std::to_string(P.input_size()) +
-                          " inputs, expected at most " + std::to_string(Max));
-  for (const std::string &Name : P.input()) {
+                          std::to_string(Count) + " inputs, expected at most " +
+                          std::to_string(Max));
+  for (int I = 0; I < Count; ++I) {
     Value V;
-    if (!Name.empty()) {
-      LLMC_ASSIGN_OR_RETURN(V, value(Name));
+    if (!P.input(I).empty()) {
+      LLMC_ASSIGN_OR_RETURN(V, value(P.input(I)));
     }
     Node.Operands.push_back(V);
   }
@@ -217,7 +220,7 @@ Status GraphImporter::setResultTypes(const PendingNode &Node,
 
 Status GraphImporter::addNode(const GraphNode &Source) {
   const ::onnx::NodeProto &P = *Source.Proto;
-  const OpSpec *Spec = findOp(P.op_type());
+  const OpSpec *Spec = findOp(domainOf(P.domain()), P.op_type());
   if (!Spec)
     return internalError(nodeText(Source) + " has no specification");
   PendingNode Node{Source, *Spec, nameLoc(Source.Label), {}, {}, {}, 0};

@@ -142,8 +142,18 @@ const OpSpec Ops[] = {
     {"LogSoftmax", "onnx.log_softmax", 1, 1, 1, E::Operand0, AxisAttrs},
     {"LayerNormalization", "onnx.layer_normalization", 2, 3, 1, E::Operand0,
      NormAttrs},
-    {"RMSNormalization", "onnx.rms_normalization", 2, 2, 1, E::Operand0,
+    {"RMSNormalization", "onnx.rms_normalization", 2, 2, 1, E::Operand1,
      NormAttrs},
+};
+
+struct Twin {
+  llvm::StringLiteral Domain, Name, Standard;
+};
+/// Same inputs, attributes and defaults as the standard op.
+constexpr Twin Twins[] = {
+    {"", "SimplifiedLayerNormalization", "RMSNormalization"},
+    {"com.microsoft", "SimplifiedLayerNormalization", "RMSNormalization"},
+    {"com.microsoft", "Gelu", "Gelu"},
 };
 } // namespace
 
@@ -156,14 +166,17 @@ const AttrSpec *OpSpec::attr(llvm::StringRef Name) const {
 
 llvm::ArrayRef<OpSpec> llmc::allOps() { return Ops; }
 
-const OpSpec *llmc::findOp(llvm::StringRef Name) {
+const OpSpec *llmc::findOp(llvm::StringRef Domain, llvm::StringRef Name) {
   static const llvm::StringMap<const OpSpec *> ByName = [] {
     llvm::StringMap<const OpSpec *> Map;
     for (const OpSpec &Op : Ops)
       Map[Op.Name] = &Op;
     return Map;
   }();
-  return ByName.lookup(Name);
+  for (const Twin &T : Twins)
+    if (T.Domain == Domain && T.Name == Name)
+      return ByName.lookup(T.Standard);
+  return Domain.empty() ? ByName.lookup(Name) : nullptr;
 }
 
 llvm::StringRef llmc::similarOp(llvm::StringRef Name) {

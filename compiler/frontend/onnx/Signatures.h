@@ -53,8 +53,9 @@ struct OpSpec {
 /// The whole table.
 llvm::ArrayRef<OpSpec> allOps();
 
-/// The op of this name; null if the dialect has none.
-const OpSpec *findOp(llvm::StringRef Name);
+/// The op of this name or, for an op of ONNX Runtime, its standard twin; null
+/// if the dialect has none. The default domain is "".
+const OpSpec *findOp(llvm::StringRef Domain, llvm::StringRef Name);
 
 /// A known op with a similar name, empty if there is none.
 llvm::StringRef similarOp(llvm::StringRef Name);

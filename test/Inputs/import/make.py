@@ -128,6 +128,11 @@ def containers():
     save(model([n("Neg", "x", "y")], outputs=("y", "x", "w"), inits=[f32("w", [1, 2])]), "outputs")
 
 
+def twins():
+    save(model([n("SimplifiedLayerNormalization", "x,w", "a", "plain", axis=-1, epsilon=1e-6), n("Gelu", "a", "b", "gelu", domain="com.microsoft"),
+                n("SimplifiedLayerNormalization", "b,w,", "y,", "ms", domain="com.microsoft")], inits=[f32("w", [1, 2, 3, 4])], domains=["com.microsoft"]), "twins")
+
+
 def functions():
     inner = h.make_function("local", "Scale", ["v", "s"], ["r"], [n("Mul", "v,s", "t", "mul"), n("Identity", "t", "r", "id")], [h.make_opsetid("", 18)])
     cast = n("Softmax", "b", "c", "soft")
@@ -168,7 +173,7 @@ def bad():
     save(m, "no-graph", BAD)
     save(model([n("Magic", "x", "a", "m1", domain="org.example"), n("Magic", "a", "b", "m2", domain="org.example"), n("ReduceMeen", "b", "c", "typo"),
                 n("Neg", "c", "d", "attr", speed=3), n("Einsum", "d", "e", "ein", equation="ij"), n("LayerNormalization", "e,x", "f,mean", "norm"),
-                n("Add", "f,mean", "g", "add"), n("Gelu", "g", "h", "fast", domain="com.microsoft"), n("EPContext", "h", "y", "ctx", domain="com.microsoft", source="QNN"),
+                n("Add", "f,mean", "g", "add"), n("FastGelu", "g", "h", "fast", domain="com.microsoft"), n("EPContext", "h", "y", "ctx", domain="com.microsoft", source="QNN"),
                 n("Dead", "x", "dead", "dead", domain="org.example")]), "unsupported", BAD)
     branch = h.make_graph([n("Neg", "x", "t")], "b", [], [vi("t")])
     save(model([n("If", "c", "y", "if", then_branch=branch, else_branch=branch)], inputs=[vi("x"), vi("c", (), T.BOOL)]), "subgraph", BAD)
@@ -247,5 +252,6 @@ def bad():
 
 upgrades()
 containers()
+twins()
 functions()
 bad()
