@@ -8,6 +8,7 @@
 #include "runtime/model/Session.h"
 #include "runtime/text/Tokenizer.h"
 
+#include <atomic>
 #include <chrono>
 #include <deque>
 #include <functional>
@@ -105,8 +106,14 @@ public:
 
   bool done() const { return Result.Finish != FinishReason::Running; }
   const RequestResult &result() const { return Result; }
-  /// Takes effect before the next step.
+  /// Takes effect before the next step. From any thread.
   void cancel() { Cancelled = true; }
+  /// Cancels, and calls no callback any more.
+  void abandon() {
+    cancel();
+    P.OnToken = nullptr;
+    P.OnLogits = nullptr;
+  }
 
 private:
   friend class Engine;
@@ -120,7 +127,7 @@ private:
   uint32_t Pages = 0; ///< reserved
   uint32_t Fed = 0;   ///< prompt tokens in the sequence
   int32_t Next = -1;  ///< generated token to feed
-  bool Cancelled = false;
+  std::atomic<bool> Cancelled = false;
   std::chrono::steady_clock::time_point Admitted, First;
 };
 

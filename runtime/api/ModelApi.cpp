@@ -1,0 +1,203 @@
+// Models, engines, requests and sequences of llmc.h.
+#include "runtime/api/Handles.h"
+
+#include <algorithm>
+
+using namespace llmc;
+
+llmc_error *llmc_model_load(const char *Path, const llmc_model_options *Given,
+                            llmc_model **Out) {
+  llmc_model_options C = copyOptions(Given);
+  Result<std::unique_ptr<Reader>> R = Reader::open(Path);
+  if (!R.ok())
+    return toError(R.takeStatus());
+  std::shared_ptr<ModelState> S = std::make_shared<ModelState>();
+  if (llmc_error *E = toError(loadText(**R, S->Text)))
+    return E;
+  ModelOptions O;
+  O.Device = C.device ? C.device : "auto";
+  O.Threads = C.threads;
+  if (C.kv_tokens != 0) {
+    uint32_t PageTokens = 1;
+    for (const ManifestPlan &P : (*R)->manifest().Plans)
+      PageTokens = std::max(PageTokens, P.PageTokens);
+    O.Pages = (C.kv_tokens + PageTokens - 1) / PageTokens;
+  }
+  Result<std::unique_ptr<Model>> M =
+      Model::load(std::shared_ptr<const Reader>(R.take()), O);
+  if (!M.ok())
+    return toError(M.takeStatus());
+  S->Loaded = M.take();
+  S->Device = S->Loaded->device().name();
+  for (const TargetView &T : S->Loaded->artifact().targets())
+    if (T.Target == S->Loaded->target())
+      S->WeightBytes = T.Weights.size();
+  *Out = new llmc_model{std::move(S)};
+  return nullptr;
+}
+void llmc_model_destroy(llmc_model *M) { delete M; }
+
+void llmc_model_get_info(const llmc_model *M, llmc_model_info *Out) {
+  const ExecutableInfo &I = M->S->Loaded->executable().info();
+  uint32_t Context = M->S->Loaded->artifact().manifest().Model.MaxContext;
+  uint64_t Held = uint64_t{I.Pages} * I.PageTokens;
+  llmc_model_info Info{};
+  Info.vocab = I.Vocab;
+  Info.max_context = static_cast<uint32_t>(
+      Context == 0 ? Held : std::min<uint64_t>(Context, Held));
+  Info.max_batch = I.MaxSequences;
+  Info.max_step_tokens = I.MaxTokens;
+  Info.page_tokens = I.PageTokens;
+  Info.weight_bytes = M->S->WeightBytes;
+  Info.device = M->S->Device.c_str();
+  Info.target = M->S->Loaded->target().c_str();
+  Info.note = M->S->Loaded->note().c_str();
+  copyResult(Info, Out);
+}
+
+const llmc_tokenizer *llmc_model_tokenizer(const llmc_model *M) {
+  return &M->S->Text;
+}
+
+void llmc_model_default_sampling(const llmc_model *M, llmc_sampling *Out) {
+  const GenerationDefaults &D = M->S->Text.Defaults;
+  llmc_sampling S{};
+  S.temperature = D.Temperature;
+  S.top_k = D.TopK;
+  S.top_p = D.TopP;
+  S.min_p = D.MinP;
+  S.repetition_penalty = D.RepetitionPenalty;
+  copyResult(S, Out);
+}
+
+llmc_error *llmc_engine_create(llmc_model *M, const llmc_engine_options *O,
+                               llmc_engine **Out) {
+  if (M->S->HasEngine.exchange(true))
+    return toError(usageError("the model has an engine already"));
+  *Out = new llmc_engine{std::make_shared<EngineState>(
+      M->S, copyOptions(O).max_batch)};
+  return nullptr;
+}
+void llmc_engine_destroy(llmc_engine *E) { delete E; }
+
+namespace {
+
+SamplingParams paramsOf(const llmc_sampling &S) {
+  SamplingParams P;
+  P.Temperature = S.temperature;
+  P.TopK = S.top_k;
+  P.TopP = S.top_p;
+  P.MinP = S.min_p;
+  P.RepetitionPenalty = S.repetition_penalty;
+  P.FrequencyPenalty = S.frequency_penalty;
+  P.PresencePenalty = S.presence_penalty;
+  P.Seed = S.seed;
+  return P;
+}
+
+} // namespace
+
+llmc_error *llmc_engine_submit(llmc_engine *E,
+                               const llmc_request_options *Given,
+                               llmc_request **Out) {
+  llmc_request_options O = copyOptions(Given);
+  const GenerationDefaults &D = E->S->Model->Text.Defaults;
+  RequestParams P;
+  if (O.tokens != nullptr)
+    P.Prompt.assign(O.tokens, O.tokens + O.token_count);
+  llmc_model Borrowed{E->S->Model};
+  llmc_sampling Defaults{};
+  Defaults.struct_size = sizeof(Defaults);
+  llmc_model_default_sampling(&Borrowed, &Defaults);
+  P.Sampling =
+      paramsOf(O.sampling != nullptr ? copyOptions(O.sampling) : Defaults);
+  P.MaxTokens = O.max_tokens;
+  P.IgnoreEos = O.ignore_eos;
+  for (size_t I = 0; I < O.stop_count; ++I)
+    P.Stop.emplace_back(O.stop[I]);
+  P.EosIds = D.EosIds;
+  P.Logits = static_cast<LogitsWanted>(
+      std::clamp<int>(O.logits, LLMC_LOGITS_NONE, LLMC_LOGITS_ALL));
+  if (O.on_token != nullptr)
+    P.OnToken = [Call = O.on_token, User = O.user](int32_t Token,
+                                                   std::string_view Text) {
+      std::string Terminated(Text);
+      llmc_event Event{Token, Terminated.c_str(), Terminated.size()};
+      return Call(User, &Event);
+    };
+  if (O.on_logits != nullptr)
+    P.OnLogits = [Call = O.on_logits, User = O.user](
+                     uint32_t Row, std::span<const float> L) {
+      Call(User, Row, L.data(), L.size());
+    };
+  Result<std::shared_ptr<Request>> R = E->S->Run.submit(std::move(P));
+  if (!R.ok())
+    return toError(R.takeStatus());
+  *Out = new llmc_request{E->S, R.take()};
+  return nullptr;
+}
+
+llmc_error *llmc_engine_step(llmc_engine *E, bool *Done) {
+  return toError(E->S->Run.step(*Done));
+}
+
+void llmc_request_cancel(llmc_request *R) { R->R->cancel(); }
+void llmc_request_destroy(llmc_request *R) {
+  if (R != nullptr)
+    R->R->abandon(); // its callbacks may be gone
+  delete R;
+}
+
+void llmc_request_get_result(const llmc_request *R, llmc_result *Out) {
+  const RequestResult &From = R->R->result();
+  bool HasText = R->Engine->Model->Text.Vocabulary.has_value();
+  llmc_result To{};
+  To.finish = static_cast<llmc_finish>(From.Finish);
+  To.tokens = From.Tokens.data();
+  To.token_count = From.Tokens.size();
+  To.text = HasText ? From.Text.c_str() : nullptr;
+  To.text_length = From.Text.size();
+  To.stop = From.Finish == FinishReason::Stop ? From.Stop.c_str() : nullptr;
+  To.prompt_tokens = From.PromptTokens;
+  To.prefill_ms = From.PrefillMs;
+  To.decode_ms = From.DecodeMs;
+  copyResult(To, Out);
+}
+
+llmc_error *llmc_sequence_create(llmc_engine *E, llmc_sequence **Out) {
+  *Out = new llmc_sequence{E->S, E->S->Pages.create()};
+  return nullptr;
+}
+llmc_error *llmc_sequence_fork(const llmc_sequence *S, llmc_sequence **Out) {
+  *Out = new llmc_sequence{S->Engine, S->Engine->Pages.fork(S->Id)};
+  return nullptr;
+}
+uint32_t llmc_sequence_length(const llmc_sequence *S) {
+  return S->Engine->Pages.length(S->Id);
+}
+void llmc_sequence_truncate(llmc_sequence *S, uint32_t Length) {
+  S->Engine->Pages.truncate(S->Id, Length);
+}
+void llmc_sequence_destroy(llmc_sequence *S) {
+  if (S != nullptr)
+    S->Engine->Pages.free(S->Id);
+  delete S;
+}
+
+llmc_error *llmc_engine_forward(llmc_engine *E, const llmc_row *Rows,
+                                size_t Count, float *Logits,
+                                size_t LogitsCount) {
+  std::vector<StepRow> In;
+  In.reserve(Count);
+  for (size_t I = 0; I < Count; ++I) {
+    if (Rows[I].sequence == nullptr || Rows[I].sequence->Engine != E->S)
+      return toError(usageError("row " + std::to_string(I) +
+                                " names no sequence of this engine"));
+    In.push_back({Rows[I].sequence->Id, Rows[I].token,
+                  Rows[I].token_class == LLMC_GENERATED ? TokenClass::Generated
+                                                        : TokenClass::Prompt,
+                  Rows[I].want_logits});
+  }
+  return toError(E->S->Pages.step(
+      In, std::span<float>(Logits, Logits ? LogitsCount : 0)));
+}

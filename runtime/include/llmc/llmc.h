@@ -1,0 +1,293 @@
+/* llmc.h: run compiled language models. C API, version 1.
+ *
+ * Objects are opaque handles. A function that can fail returns llmc_error *:
+ * NULL is success, anything else belongs to the caller (llmc_error_destroy).
+ * Out parameters are written on success only. Structs begin with struct_size,
+ * which the caller sets to sizeof; fields that a newer library added then read
+ * as 0. Strings are UTF-8. All _destroy functions accept NULL.
+ *
+ * Threads: a tokenizer may be used by any number of threads. A model may be
+ * shared, but holds one engine at a time. An engine, its requests and its
+ * sequences are used by one thread at a time; only llmc_request_cancel may be
+ * called from any thread. There are no hidden threads but the workers of a CPU
+ * step, and no global state.
+ *
+ * Lifecycle: load a model, create an engine, submit requests, call
+ * llmc_engine_step until done. Handles may be destroyed in any order: each
+ * keeps alive what it needs. */
+#ifndef LLMC_LLMC_H
+#define LLMC_LLMC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define LLMC_API_VERSION 1u
+
+typedef struct llmc_error llmc_error;         /* a failure */
+typedef struct llmc_tokenizer llmc_tokenizer; /* text side of an artifact */
+typedef struct llmc_model llmc_model;         /* artifact on a device */
+typedef struct llmc_engine llmc_engine;       /* requests on a model */
+typedef struct llmc_request llmc_request;     /* one completion */
+typedef struct llmc_sequence llmc_sequence;   /* tokens fed by hand */
+
+/* Version of the library that runs; compare with LLMC_API_VERSION. */
+uint32_t llmc_api_version(void);
+
+/* Frees what a function documents as "free with llmc_free". NULL is fine. */
+void llmc_free(void *memory);
+
+/* ---- Errors ------------------------------------------------------------ */
+
+/* Kind of failure; the values are the exit codes of the programs. */
+typedef enum llmc_code {
+  LLMC_INTERNAL = 1,     /* a bug of ours */
+  LLMC_USAGE = 2,        /* wrong arguments */
+  LLMC_UNSUPPORTED = 3,  /* something that llmc does not have */
+  LLMC_MALFORMED = 4,    /* input damaged, unsafe or missing */
+  LLMC_DOES_NOT_FIT = 5, /* memory, context, device */
+  LLMC_VERIFICATION = 6, /* a check failed */
+  LLMC_INTERRUPTED = 130 /* stopped by the user */
+} llmc_code;
+
+/* Kind of the failure. */
+llmc_code llmc_error_code(const llmc_error *error);
+/* One line, lower case; borrowed from the error. */
+const char *llmc_error_message(const llmc_error *error);
+/* Further lines: their number, and each (borrowed; NULL past the end). */
+size_t llmc_error_note_count(const llmc_error *error);
+const char *llmc_error_note(const llmc_error *error, size_t index);
+/* Ends the error's life. */
+void llmc_error_destroy(llmc_error *error);
+
+/* ---- Text -------------------------------------------------------------- */
+
+/* Loads the text side of an artifact, or of a model's folder with
+ * tokenizer.json. No device is touched. Destroy with llmc_tokenizer_destroy. */
+llmc_error *llmc_tokenizer_load(const char *path, llmc_tokenizer **out);
+void llmc_tokenizer_destroy(llmc_tokenizer *tokenizer);
+
+/* Whether there is a tokenizer proper, and whether there is a chat template;
+ * an artifact may have one, both or none. */
+bool llmc_tokenizer_has_vocabulary(const llmc_tokenizer *tokenizer);
+bool llmc_tokenizer_has_template(const llmc_tokenizer *tokenizer);
+
+/* Flags of llmc_tokenizer_encode. */
+enum {
+  LLMC_NO_SPECIAL = 1,     /* do not add the tokens of the template (BOS …) */
+  LLMC_SPECIAL_AS_TEXT = 2 /* text that spells a special token stays text;
+                              use it for what strangers wrote */
+};
+
+/* Token ids of a text; *ids is freed with llmc_free. */
+llmc_error *llmc_tokenizer_encode(const llmc_tokenizer *tokenizer,
+                                  const char *text, size_t length,
+                                  uint32_t flags, int32_t **ids,
+                                  size_t *count);
+
+/* Text of ids, zero-terminated; *text is freed with llmc_free. Broken UTF-8
+ * becomes U+FFFD, unknown ids vanish. */
+llmc_error *llmc_tokenizer_decode(const llmc_tokenizer *tokenizer,
+                                  const int32_t *ids, size_t count,
+                                  bool skip_special, char **text,
+                                  size_t *length);
+
+/* A token as tokenizer.json spells it; *text is freed with llmc_free. */
+llmc_error *llmc_tokenizer_spelling(const llmc_tokenizer *tokenizer,
+                                    int32_t id, char **text);
+
+/* Renders messages (a JSON list of {"role","content",…}) with the chat
+ * template; tools_json is a JSON list or NULL. *text is freed with llmc_free.
+ * Encode the result with LLMC_NO_SPECIAL. */
+llmc_error *llmc_tokenizer_render(const llmc_tokenizer *tokenizer,
+                                  const char *messages_json,
+                                  const char *tools_json,
+                                  bool add_generation_prompt, char **text,
+                                  size_t *length);
+
+/* ---- Models ------------------------------------------------------------ */
+
+typedef struct llmc_model_options {
+  size_t struct_size;
+  const char *device; /* "auto" (also NULL), "cpu", "cuda", "cuda:N",
+                         "cuda-sim" */
+  uint32_t threads;   /* CPU; 0: as many as the machine grants */
+  uint32_t kv_tokens; /* tokens that the cache holds, all sequences together;
+                         0: the compiled plan's number */
+} llmc_model_options;
+
+/* Opens and validates an artifact and loads it on a device. options may be
+ * NULL. Destroy with llmc_model_destroy. */
+llmc_error *llmc_model_load(const char *path,
+                            const llmc_model_options *options,
+                            llmc_model **out);
+void llmc_model_destroy(llmc_model *model);
+
+typedef struct llmc_model_info {
+  size_t struct_size;
+  uint32_t vocab;
+  uint32_t max_context;     /* tokens of one sequence */
+  uint32_t max_batch;       /* sequences in one step */
+  uint32_t max_step_tokens; /* tokens in one step */
+  uint32_t page_tokens;     /* tokens per cache page */
+  uint64_t weight_bytes;    /* of the target that was chosen */
+  const char *device;       /* "cpu", "cuda:0"; borrowed from the model */
+  const char *target;       /* "x86-64-avx512vnni", "sm_80"; borrowed */
+  const char *note;         /* what the user should know of the choice of
+                               device, or ""; borrowed */
+} llmc_model_info;
+
+/* Facts of a loaded model; fills the fields that fit struct_size. */
+void llmc_model_get_info(const llmc_model *model, llmc_model_info *info);
+
+/* The model's text side; lives as long as the model, not to be destroyed. */
+const llmc_tokenizer *llmc_model_tokenizer(const llmc_model *model);
+
+/* ---- Sampling ---------------------------------------------------------- */
+
+/* Applied in this order: penalties, temperature, top_k, top_p, min_p, draw. */
+typedef struct llmc_sampling {
+  size_t struct_size;
+  float temperature;        /* 0: the most likely token */
+  int32_t top_k;            /* 0: off */
+  float top_p;              /* 1: off */
+  float min_p;              /* 0: off */
+  float repetition_penalty; /* 1: off; over prompt and output */
+  float frequency_penalty;  /* 0: off; over output */
+  float presence_penalty;   /* 0: off; over output */
+  uint64_t seed;            /* equal seeds give equal tokens */
+} llmc_sampling;
+
+/* The artifact's generation defaults; sets all fields but struct_size. */
+void llmc_model_default_sampling(const llmc_model *model, llmc_sampling *out);
+
+/* ---- Engine and requests ----------------------------------------------- */
+
+typedef struct llmc_engine_options {
+  size_t struct_size;
+  uint32_t max_batch; /* requests at once; 0: what the model takes */
+} llmc_engine_options;
+
+/* Creates the model's engine; options may be NULL. Usage when the model has
+ * an engine already. Destroy with llmc_engine_destroy. */
+llmc_error *llmc_engine_create(llmc_model *model,
+                               const llmc_engine_options *options,
+                               llmc_engine **out);
+void llmc_engine_destroy(llmc_engine *engine);
+
+typedef struct llmc_event {
+  int32_t token;      /* -1: text that was held back, at the end */
+  const char *text;   /* what this token made certain; maybe empty */
+  size_t text_length; /* both valid during the call */
+} llmc_event;
+
+/* Called by llmc_engine_step for each generated token. Returns false to
+ * cancel. May not call back into the engine. */
+typedef bool (*llmc_on_token)(void *user, const llmc_event *event);
+
+/* Called with the logits of a prompt row; valid during the call. */
+typedef void (*llmc_on_logits)(void *user, uint32_t row, const float *logits,
+                               size_t count);
+
+typedef enum llmc_logits {
+  LLMC_LOGITS_NONE = 0,
+  LLMC_LOGITS_LAST = 1, /* of the last prompt row */
+  LLMC_LOGITS_ALL = 2   /* of all prompt rows, in order */
+} llmc_logits;
+
+typedef struct llmc_request_options {
+  size_t struct_size;
+  const int32_t *tokens; /* the prompt; copied */
+  size_t token_count;
+  const llmc_sampling *sampling; /* NULL: the artifact's defaults; copied */
+  uint32_t max_tokens;           /* cut to what the context leaves */
+  bool ignore_eos;               /* end tokens are tokens like others */
+  const char *const *stop;       /* texts that end the output; copied */
+  size_t stop_count;
+  llmc_on_token on_token; /* may be NULL */
+  llmc_logits logits;
+  llmc_on_logits on_logits; /* NULL unless logits are wanted */
+  void *user;               /* handed to the callbacks */
+} llmc_request_options;
+
+/* Queues a completion. Fails at once when it can never run (empty prompt, bad
+ * parameter, prompt longer than the context). Destroy with
+ * llmc_request_destroy, which cancels it when it still runs. */
+llmc_error *llmc_engine_submit(llmc_engine *engine,
+                               const llmc_request_options *options,
+                               llmc_request **out);
+
+/* Runs one step of all requests; *done: none is left. A failure ends all
+ * requests that ran in the step. */
+llmc_error *llmc_engine_step(llmc_engine *engine, bool *done);
+
+/* Asks a request to end before the next step. From any thread. */
+void llmc_request_cancel(llmc_request *request);
+void llmc_request_destroy(llmc_request *request);
+
+typedef enum llmc_finish {
+  LLMC_RUNNING = 0,
+  LLMC_FINISH_EOS = 1,    /* the model ended */
+  LLMC_FINISH_STOP = 2,   /* a stop string */
+  LLMC_FINISH_LENGTH = 3, /* max_tokens or the context */
+  LLMC_CANCELLED = 4
+} llmc_finish;
+
+typedef struct llmc_result {
+  size_t struct_size;
+  llmc_finish finish;
+  const int32_t *tokens; /* generated, without the end token; borrowed from
+                            the request, as all pointers here, valid until the
+                            next step */
+  size_t token_count;
+  const char *text; /* NULL when the artifact has no tokenizer */
+  size_t text_length;
+  const char *stop; /* the stop string found, or NULL */
+  uint32_t prompt_tokens;
+  double prefill_ms; /* from admission to the first token */
+  double decode_ms;  /* from there to the end */
+} llmc_result;
+
+/* State of a request; fills the fields that fit struct_size. */
+void llmc_request_get_result(const llmc_request *request, llmc_result *out);
+
+/* ---- Sequences: feeding tokens by hand --------------------------------- */
+
+/* An empty sequence in the engine's cache. Sequences and requests of one
+ * engine share the cache; use one kind at a time. Destroy with
+ * llmc_sequence_destroy. */
+llmc_error *llmc_sequence_create(llmc_engine *engine, llmc_sequence **out);
+/* A copy that shares the cache pages until one of the two goes on. */
+llmc_error *llmc_sequence_fork(const llmc_sequence *sequence,
+                               llmc_sequence **out);
+/* Number of tokens; and forgetting all from length on. */
+uint32_t llmc_sequence_length(const llmc_sequence *sequence);
+void llmc_sequence_truncate(llmc_sequence *sequence, uint32_t length);
+void llmc_sequence_destroy(llmc_sequence *sequence);
+
+/* Numerics of a token: those of prompts or those of generated tokens. */
+typedef enum llmc_class { LLMC_PROMPT = 0, LLMC_GENERATED = 1 } llmc_class;
+
+typedef struct llmc_row {
+  llmc_sequence *sequence;
+  int32_t token;
+  llmc_class token_class;
+  bool want_logits;
+} llmc_row;
+
+/* Appends one token per row, rows of a sequence in order, in one step.
+ * logits: vocab floats for each row that wants them, prompt rows first, else
+ * in the order of rows; NULL when none does. At most max_step_tokens rows. On
+ * failure nothing was appended. */
+llmc_error *llmc_engine_forward(llmc_engine *engine, const llmc_row *rows,
+                                size_t row_count, float *logits,
+                                size_t logits_count);
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* LLMC_LLMC_H */

@@ -1,0 +1,212 @@
+// Every line is checked before anything runs; results come out in the order of
+// the lines, as soon as all before them are done.
+#include "tools/llmc-run/Batch.h"
+
+#include "tools/llmc-run/Npy.h"
+
+#include <cstdio>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+namespace llmcrun {
+
+namespace {
+
+using Json = nlohmann::json;
+
+class Line {
+public:
+  Line(const RunFlags &F, size_t Number, const std::string &Text);
+  llmc::RequestOptions options(const llmc::Text &T, llmc_sampling Defaults);
+
+private:
+  [[noreturn]] void fail(llmc_code Code, const std::string &What) const {
+    throw llmc::Error(Code, F.Batch + ", line " + std::to_string(Number) +
+                                ": " + What);
+  }
+  template <typename T> void number(const char *Key, T &Out) const;
+  std::vector<int32_t> prompt(const llmc::Text &T) const;
+
+  const RunFlags &F;
+  size_t Number;
+  Json J;
+};
+
+constexpr const char *Known[] = {
+    "tokens",      "prompt", "messages", "max_tokens",
+    "temperature", "top_k",  "top_p",    "min_p",
+    "seed",        "stop",   "ignore_eos", "repetition_penalty",
+    "frequency_penalty", "presence_penalty"};
+
+Line::Line(const RunFlags &Flags, size_t N, const std::string &Text)
+    : F(Flags), Number(N), J(Json::parse(Text, nullptr, false)) {
+  if (!J.is_object())
+    fail(LLMC_MALFORMED, "not a JSON object");
+  for (auto It = J.begin(); It != J.end(); ++It)
+    if (std::find(std::begin(Known), std::end(Known), It.key()) ==
+        std::end(Known))
+      fail(LLMC_UNSUPPORTED, "member '" + It.key() + "' is not implemented");
+}
+
+template <typename T> void Line::number(const char *Key, T &Out) const {
+  auto It = J.find(Key);
+  if (It == J.end() || It->is_null())
+    return;
+  bool Good = std::is_floating_point_v<T> ? It->is_number()
+                                          : It->is_number_integer();
+  if (Good && std::is_unsigned_v<T>)
+    Good = It->is_number_unsigned();
+  if (!Good)
+    fail(LLMC_MALFORMED, std::string(Key) + " is " + It->dump() +
+                             ", expected a number");
+  Out = It->get<T>();
+}
+
+std::vector<int32_t> Line::prompt(const llmc::Text &T) const {
+  int Count = J.contains("tokens") + J.contains("prompt") +
+              J.contains("messages");
+  if (Count != 1)
+    fail(LLMC_MALFORMED, "has " + std::to_string(Count) +
+                             " of tokens, prompt and messages, expected 1");
+  if (J.contains("tokens")) {
+    std::vector<int32_t> Ids;
+    if (!J["tokens"].is_array())
+      fail(LLMC_MALFORMED, "tokens is not a list");
+    for (const Json &Id : J["tokens"]) {
+      if (!Id.is_number_integer() || Id.get<int64_t>() != Id.get<int32_t>())
+        fail(LLMC_MALFORMED, "token " + Id.dump() + " is not an id");
+      Ids.push_back(Id.get<int32_t>());
+    }
+    return Ids;
+  }
+  if (!T.hasVocabulary())
+    fail(LLMC_USAGE, "the artifact has no tokenizer: give tokens");
+  if (J.contains("messages"))
+    return chatTokens(T, J["messages"].dump());
+  if (!J["prompt"].is_string())
+    fail(LLMC_MALFORMED, "prompt is not a text");
+  std::string Prompt = J["prompt"];
+  if (F.Raw || !T.hasTemplate())
+    return T.encode(Prompt);
+  return chatTokens(T, "[" + messageJson("user", Prompt) + "]");
+}
+
+llmc::RequestOptions Line::options(const llmc::Text &T,
+                                   llmc_sampling Sampling) {
+  llmc::RequestOptions O;
+  O.MaxTokens = F.MaxTokens;
+  O.IgnoreEos = F.IgnoreEos;
+  O.Stop = F.Stop;
+  number("temperature", Sampling.temperature);
+  number("top_k", Sampling.top_k);
+  number("top_p", Sampling.top_p);
+  number("min_p", Sampling.min_p);
+  number("repetition_penalty", Sampling.repetition_penalty);
+  number("frequency_penalty", Sampling.frequency_penalty);
+  number("presence_penalty", Sampling.presence_penalty);
+  number("seed", Sampling.seed);
+  number("max_tokens", O.MaxTokens);
+  if (auto It = J.find("ignore_eos"); It != J.end()) {
+    if (!It->is_boolean())
+      fail(LLMC_MALFORMED, "ignore_eos is not true or false");
+    O.IgnoreEos = It->get<bool>();
+  }
+  if (auto It = J.find("stop"); It != J.end() && !It->is_null()) {
+    O.Stop.clear();
+    for (const Json &S : It->is_array() ? *It : Json::array({*It})) {
+      if (!S.is_string())
+        fail(LLMC_MALFORMED, "stop is not a text or a list of texts");
+      O.Stop.push_back(S.get<std::string>());
+    }
+  }
+  O.Sampling = Sampling;
+  try {
+    O.Tokens = prompt(T);
+  } catch (const llmc::Error &E) {
+    if (std::string(E.what()).starts_with(F.Batch))
+      throw;
+    fail(E.code(), E.what());
+  }
+  return O;
+}
+
+/// A request with the logits that it has given so far.
+struct Entry {
+  llmc::Request R;
+  size_t PromptTokens = 0;
+  std::vector<float> Logits;
+};
+
+std::vector<llmc::RequestOptions> readLines(const RunFlags &F,
+                                            const llmc::Text &T,
+                                            llmc_sampling Defaults) {
+  std::string Text =
+      F.Batch == "-" ? readStandardInput() : readTextFile(F.Batch);
+  std::vector<llmc::RequestOptions> All;
+  for (size_t At = 0, Number = 1; At < Text.size(); ++Number) {
+    size_t End = std::min(Text.find('\n', At), Text.size());
+    std::string One = Text.substr(At, End - At);
+    At = End + 1;
+    if (One.find_first_not_of(" \t\r") != std::string::npos)
+      All.push_back(Line(F, Number, One).options(T, Defaults));
+  }
+  return All;
+}
+
+} // namespace
+
+void runBatch(const RunFlags &F) {
+  if (F.HasPrompt || !F.Tokens.empty() || !F.System.empty())
+    usage("--batch excludes a prompt, --tokens and --system");
+  llmc_logits Wanted = logitsOf(F);
+  llmc::Model M = F.Device.load(F.Artifact);
+  size_t Vocab = M.info().vocab;
+  std::vector<llmc::RequestOptions> All =
+      readLines(F, M.text(), F.Sampling.over(M.defaultSampling()));
+  if (Wanted != LLMC_LOGITS_NONE) {
+    std::error_code Error;
+    std::filesystem::create_directories(F.LogitsOut, Error);
+  }
+  std::vector<Entry> Entries(All.size());
+  llmc::Engine E(M);
+  for (size_t I = 0; I < All.size(); ++I) {
+    Entry &To = Entries[I];
+    To.PromptTokens = All[I].Tokens.size();
+    All[I].Logits = Wanted;
+    All[I].OnLogits = [&To](uint32_t, std::span<const float> L) {
+      To.Logits.insert(To.Logits.end(), L.begin(), L.end());
+    };
+    All[I].OnToken = [](const llmc_event &) { return !interrupted(); };
+    try {
+      To.R = E.submit(All[I]);
+    } catch (const llmc::Error &Bad) {
+      throw llmc::Error(Bad.code(), F.Batch + ", request " +
+                                        std::to_string(I) + ": " + Bad.what());
+    }
+  }
+  size_t Next = 0;
+  for (bool More = !Entries.empty(); More;) {
+    More = E.step();
+    throwIfInterrupted();
+    for (; Next < Entries.size(); ++Next) {
+      llmc_result R = Entries[Next].R.result();
+      if (R.finish == LLMC_RUNNING)
+        break;
+      std::vector<float> L = std::move(Entries[Next].Logits);
+      if (Wanted != LLMC_LOGITS_NONE)
+        writeNpy(F.LogitsOut + "/" + std::to_string(Next) + ".npy", L,
+                 Wanted == LLMC_LOGITS_LAST
+                     ? std::vector<size_t>{Vocab}
+                     : std::vector<size_t>{Entries[Next].PromptTokens,
+                                           Vocab});
+      llmc::JsonWriter W;
+      W.beginObject();
+      writeResult(W, R);
+      W.endObject();
+      std::printf("%s\n", W.text().c_str());
+      std::fflush(stdout);
+    }
+  }
+}
+
+} // namespace llmcrun

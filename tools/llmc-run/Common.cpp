@@ -1,0 +1,135 @@
+// Shared helpers of the subcommands.
+#include "tools/llmc-run/Common.h"
+
+#include "runtime/base/File.h"
+#include "runtime/base/Log.h"
+
+#include <CLI/CLI.hpp>
+#include <atomic>
+#include <charconv>
+#include <csignal>
+#include <cstdio>
+
+namespace llmcrun {
+
+namespace {
+std::atomic<bool> Interrupted = false;
+} // namespace
+
+void check(llmc::Status S) {
+  if (!S.ok())
+    throw llmc::Error(static_cast<llmc_code>(S.code()), S.message(),
+                      S.notes());
+}
+
+void usage(const std::string &Message) {
+  throw llmc::Error(LLMC_USAGE, Message);
+}
+
+void DeviceFlags::add(CLI::App &App) {
+  App.add_option("--device", Device,
+                 "auto, cpu, cuda, cuda:N or cuda-sim (default auto)");
+  App.add_option("--threads", Threads,
+                 "threads of the CPU (default: all that it grants)");
+}
+
+llmc::Model DeviceFlags::load(const std::string &Path,
+                              uint32_t KvTokens) const {
+  llmc::ModelOptions O;
+  O.Device = Device;
+  O.Threads = Threads;
+  O.KvTokens = KvTokens;
+  llmc::Model M = llmc::Model::load(Path, O);
+  if (std::string Note = M.info().note; !Note.empty())
+    llmc::printNote(Note);
+  return M;
+}
+
+void SamplingFlags::add(CLI::App &App) {
+  App.add_option("--temperature", Temperature, "0: the most likely token");
+  App.add_option("--top-k", TopK, "only the K most likely; 0: off");
+  App.add_option("--top-p", TopP, "only the most likely of this mass; 1: off");
+  App.add_option("--min-p", MinP,
+                 "only those with this share of the best; 0: off");
+  App.add_option("--repetition-penalty", RepetitionPenalty,
+                 "over prompt and output; 1: off");
+  App.add_option("--seed", Seed, "equal seeds give equal tokens (default 0)");
+}
+
+llmc_sampling SamplingFlags::over(llmc_sampling S) const {
+  S.temperature = Temperature.value_or(S.temperature);
+  S.top_k = TopK.value_or(S.top_k);
+  S.top_p = TopP.value_or(S.top_p);
+  S.min_p = MinP.value_or(S.min_p);
+  S.repetition_penalty = RepetitionPenalty.value_or(S.repetition_penalty);
+  S.seed = Seed.value_or(S.seed);
+  return S;
+}
+
+std::vector<int32_t> parseIds(const std::string &Text) {
+  std::vector<int32_t> Ids;
+  const char *At = Text.data(), *End = At + Text.size();
+  while (At != End) {
+    int32_t Id = 0;
+    std::from_chars_result R = std::from_chars(At, End, Id);
+    bool More = R.ptr != End && *R.ptr == ',' && R.ptr + 1 != End;
+    if (R.ec != std::errc() || (R.ptr != End && !More))
+      usage("token list '" + Text.substr(0, 80) +
+            "' is not of the form 1,2,3 (at byte " +
+            std::to_string(R.ptr - Text.data()) + ")");
+    Ids.push_back(Id);
+    At = More ? R.ptr + 1 : R.ptr;
+  }
+  return Ids;
+}
+
+std::string readStandardInput() {
+  std::string Text;
+  char Buffer[65536];
+  for (size_t N; (N = std::fread(Buffer, 1, sizeof(Buffer), stdin)) != 0;)
+    Text.append(Buffer, N);
+  throwIfInterrupted();
+  return Text;
+}
+
+std::string readTextFile(const std::string &Path) {
+  return std::string(llmc::textOf(check(llmc::readFile(Path))));
+}
+
+std::string messageJson(const std::string &Role, const std::string &Content) {
+  llmc::JsonWriter W;
+  W.beginObject().member("role", Role).member("content", Content).endObject();
+  return W.text();
+}
+
+std::vector<int32_t> chatTokens(const llmc::Text &T,
+                                const std::string &Messages) {
+  return T.encode(T.render(Messages, ""), LLMC_NO_SPECIAL);
+}
+
+const char *finishName(llmc_finish F) {
+  switch (F) {
+  case LLMC_FINISH_EOS: return "eos";
+  case LLMC_FINISH_STOP: return "stop";
+  case LLMC_FINISH_LENGTH: return "length";
+  case LLMC_CANCELLED: return "cancelled";
+  case LLMC_RUNNING: break;
+  }
+  return "running";
+}
+
+void catchInterrupts() {
+  struct sigaction A = {};
+  A.sa_handler = [](int) { Interrupted = true; };
+  A.sa_flags = static_cast<int>(SA_RESETHAND); // the second one ends us
+  sigaction(SIGINT, &A, nullptr);
+}
+
+bool interrupted() { return Interrupted; }
+
+void throwIfInterrupted() {
+  if (Interrupted)
+    throw llmc::Error(LLMC_INTERRUPTED, "interrupted");
+}
+
+} // namespace llmcrun
