@@ -37,6 +37,7 @@ LLMC_INLINE void scoreTile(const Column *Cols, const T *K, HeadShape S,
   for (int C = 0; C < Count; ++C)
     for (int J = 0; J < 4; ++J)
       Acc[C][J] = splat(0);
+#pragma clang loop unroll(disable)
   for (int64_t D = 0; D < S.HeadDim; ++D) {
     VF Keys[4];
     for (int J = 0; J < 4; ++J)
@@ -80,8 +81,9 @@ LLMC_INLINE float softmaxTile(Column &Col, float *P, int64_t Lo, int64_t Hi) {
   return Factor;
 }
 
-/// O = O * factor + sum over keys [Lo, Hi) in order, Wide vectors from At on.
-template <int Count, int Wide, typename T>
+/// O = O * factor + sum over keys [Lo, Hi) in order, Wide vectors from At on;
+/// the last one is not full when Part.
+template <int Count, int Wide, bool Part, typename T>
 LLMC_INLINE void valueTile(Column *Cols, const T *V, HeadShape S, int64_t At,
                            const float (*P)[PageTokens], const float *Factor,
                            int64_t Lo, int64_t Hi) {
@@ -89,10 +91,12 @@ LLMC_INLINE void valueTile(Column *Cols, const T *V, HeadShape S, int64_t At,
   for (int C = 0; C < Count; ++C)
     for (int J = 0; J < Wide; ++J)
       Acc[C][J] = load(Cols[C].O + At + J * 16) * splat(Factor[C]);
+#pragma clang loop unroll(disable)
   for (int64_t I = Lo; I < Hi; ++I) {
     VF Values[Wide];
     for (int J = 0; J < Wide; ++J)
-      Values[J] = loadRow(V + I * S.VHeadDim, At + J * 16, S.VHeadDim);
+      Values[J] = Part ? loadPart(V + I * S.VHeadDim + At, S.VHeadDim - At)
+                       : load(V + I * S.VHeadDim + At + J * 16);
     for (int C = 0; C < Count; ++C) {
       VF W = splat(P[C][I]);
       for (int J = 0; J < Wide; ++J)
@@ -114,13 +118,18 @@ LLMC_SHARED void attendTile(Column *Cols, const T *K, const T *V,
   alignas(64) float P[Count][PageTokens];
   float Factor[Count];
   scoreTile<Count, T>(Cols, K, S, P);
+#pragma clang loop unroll(disable)
   for (int C = 0; C < Count; ++C)
     Factor[C] = softmaxTile(Cols[C], P[C], Lo, Hi);
   int64_t At = 0;
+#pragma clang loop unroll(disable)
   for (; At + 64 <= S.VHeadDim; At += 64)
-    valueTile<Count, 4, T>(Cols, V, S, At, P, Factor, Lo, Hi);
-  for (; At < S.VHeadDim; At += 16)
-    valueTile<Count, 1, T>(Cols, V, S, At, P, Factor, Lo, Hi);
+    valueTile<Count, 4, false, T>(Cols, V, S, At, P, Factor, Lo, Hi);
+#pragma clang loop unroll(disable)
+  for (; At + 16 <= S.VHeadDim; At += 16)
+    valueTile<Count, 1, false, T>(Cols, V, S, At, P, Factor, Lo, Hi);
+  if (At < S.VHeadDim)
+    valueTile<Count, 1, true, T>(Cols, V, S, At, P, Factor, Lo, Hi);
 }
 
 /// Positions [Tile, Tile + 64) for all columns, in runs that see the same part.

@@ -43,56 +43,29 @@ LLMC_INLINE const uint8_t *packRows(const LlmcCtx *C, RowSet Rows,
   return To;
 }
 
-/// Computes Rows x Panels outputs from panel P on and hands each vector to
-/// Epi(panel, row, value); with Pairs, two panels at a time to
+/// One unit of rows with Panels (1 or 2) panels from P on; hands each vector of
+/// 16 outputs to Epi(panel, row, value), or with Pairs both panels' at once to
 /// Epi(panel, row, value, value of the next panel).
-template <int Rows, int Panels, bool Two, bool Pairs, typename Epilogue>
-LLMC_INLINE void runTile(PackedMatrix M, int64_t P, Unit U, const uint8_t *X,
-                         Epilogue Epi) {
-  int64_t Bytes = panelBytes(M.K, M.Type);
-  const uint8_t *W = M.Data + P * Bytes;
-  constexpr int Total = Pairs ? 2 : Panels;
-  VF Out[Total][Rows];
-  if constexpr (Panels == Total) {
-    if (M.Type == WF32)
-      tileF32<Rows, Panels>(W, Bytes, X, M.K, Out);
-    else
-      tileI8<Rows, Panels, Two>(W, Bytes, X, M.K, Out);
-  } else {
-    for (int I = 0; I < 2; ++I) {
-      VF Single[1][Rows];
-      if (M.Type == WF32)
-        tileF32<Rows, 1>(W + I * Bytes, Bytes, X, M.K, Single);
-      else
-        tileI8<Rows, 1, Two>(W + I * Bytes, Bytes, X, M.K, Single);
-      for (int R = 0; R < Rows; ++R)
-        Out[I][R] = Single[0][R];
-    }
-  }
-  for (int R = 0; R < Rows; ++R) {
-    if constexpr (Pairs) {
-      Epi(P, U.Row + R, Out[0][R], Out[1][R]);
-    } else {
-      for (int I = 0; I < Panels; ++I)
-        Epi(P + I, U.Row + R, Out[I][R]);
-    }
-  }
-}
-
-template <bool Two, bool Pairs, typename Epilogue>
+template <bool Pairs, typename Epilogue>
 LLMC_INLINE void runUnit(PackedMatrix M, int64_t P, int64_t Panels, Unit U,
                          const uint8_t *X, Epilogue Epi) {
-  if (U.Rows == 4 && Panels == 2)
-    return runTile<4, 2, Two, Pairs>(M, P, U, X, Epi);
-  for (int64_t I = 0; I < Panels; I += Pairs ? 2 : 1) {
-    if (U.Rows == 1)
-      runTile<1, 1, Two, Pairs>(M, P + I, U, X, Epi);
-    else if (U.Rows == 2)
-      runTile<2, 1, Two, Pairs>(M, P + I, U, X, Epi);
-    else if (U.Rows == 3)
-      runTile<3, 1, Two, Pairs>(M, P + I, U, X, Epi);
-    else
-      runTile<4, 1, Two, Pairs>(M, P + I, U, X, Epi);
+  int64_t Bytes = panelBytes(M.K, M.Type);
+  const uint8_t *W = M.Data + P * Bytes;
+  VF Out[2 * UnitRows];
+  if (M.Type == WF32)
+    tiles<WF32>(W, Bytes, X, M.K, false, U.Rows, Panels, Out);
+  else
+    tiles<WI8B32>(W, Bytes, X, M.K, U.Two, U.Rows, Panels, Out);
+  if constexpr (Pairs) {
+#pragma clang loop unroll(disable)
+    for (int64_t R = 0; R < U.Rows; ++R)
+      Epi(P, U.Row + R, Out[R], Out[U.Rows + R]);
+  } else {
+#pragma clang loop unroll(disable)
+    for (int64_t I = 0; I < Panels * U.Rows; ++I) {
+      bool Next = I >= U.Rows;
+      Epi(P + Next, U.Row + I - (Next ? U.Rows : 0), Out[I]);
+    }
   }
 }
 
@@ -113,10 +86,7 @@ LLMC_INLINE void product(RowSet Rows, PackedMatrix M, int64_t Policy,
       for (int64_t I = U0; I < U1; ++I) {
         Unit U = unitAt(Rows, I);
         const uint8_t *X = Xq + U.Row * RowBytes;
-        if (Policy == XF32 || !U.Two)
-          runUnit<false, Pairs>(M, P, Panels, U, X, Epi);
-        else
-          runUnit<true, Pairs>(M, P, Panels, U, X, Epi);
+        runUnit<Pairs>(M, P, Panels, U, X, Epi);
       }
     }
   }

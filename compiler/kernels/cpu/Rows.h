@@ -97,24 +97,6 @@ LLMC_INLINE const float *rowAt(const RowSource &S, int64_t R) {
   return S.X + (S.Gather ? S.Gather[R] : R) * S.K;
 }
 
-/// One row of an f32 unit.
-LLMC_INLINE void packRowF32(const RowSource &S, Unit U, int64_t R,
-                            uint8_t *To) {
-  const float *X = rowAt(S, U.Row + R);
-  NormFactors F = normFactors(X, S.K, S.Norm, S.Eps);
-  float *Out = reinterpret_cast<float *>(To) + R;
-  for (int64_t I = 0; I < S.K; I += 16) {
-    VF V = normed(S, X, F, I);
-    if (U.Rows == 1 && I + 16 <= S.K) {
-      store(Out + I, V);
-      continue;
-    }
-    for (int64_t J = 0; J < 16; ++J)
-      if (I + J < S.K)
-        Out[(I + J) * U.Rows] = V[J];
-  }
-}
-
 /// Sixteen quantised values as four dwords of bytes.
 LLMC_INLINE void storeColumn(uint8_t *To, int64_t Stride, VI Q) {
   typedef int8_t B16 __attribute__((ext_vector_type(16)));
@@ -124,62 +106,105 @@ LLMC_INLINE void storeColumn(uint8_t *To, int64_t Stride, VI Q) {
     *reinterpret_cast<int32_t *>(To + J * Stride) = D[J];
 }
 
-LLMC_INLINE int32_t sumInts(VI Q) { return __builtin_reduce_add(Q); }
-
-/// One block of 32 values of one row of an int8 unit.
-LLMC_INLINE void quantiseBlock(VF A, VF B, Unit U, int64_t R, uint8_t *To) {
-  const float Top = U.Two ? 32385.0f : 127.0f;
-  int64_t Columns = U.Two ? 2 * U.Rows : U.Rows;
-  int64_t C = U.Two ? 2 * R : R, Stride = 4 * Columns;
-  float Scale = maxLanes(max(abs(A), abs(B))) / Top;
-  VI QA = splatInt(0), QB = QA, LA = QA, LB = QA;
-  if (Scale > 0.0f) {
-    VF FA = roundEven(max(min(A / splat(Scale), splat(Top)), splat(-Top)));
-    VF FB = roundEven(max(min(B / splat(Scale), splat(Top)), splat(-Top)));
-    if (U.Two) {
-      // Only the ends of the range, 127.5, would round to 128.
-      VF HA = min(max(roundEven(FA / splat(254.0f)), splat(-127.0f)),
-                  splat(127.0f));
-      VF HB = min(max(roundEven(FB / splat(254.0f)), splat(-127.0f)),
-                  splat(127.0f));
-      LA = toInt(fma(HA, splat(-254.0f), FA));
-      LB = toInt(fma(HB, splat(-254.0f), FB));
-      FA = HA;
-      FB = HB;
-    }
-    QA = toInt(FA);
-    QB = toInt(FB);
-  }
-  storeColumn(To + 4 * C, Stride, QA);
-  storeColumn(To + 4 * C + 4 * Stride, Stride, QB);
-  int32_t *Sums = reinterpret_cast<int32_t *>(To + 32 * Columns);
-  Sums[C] = -128 * sumInts(QA + QB);
-  if (U.Two) {
-    storeColumn(To + 4 * C + 4, Stride, LA);
-    storeColumn(To + 4 * C + 4 + 4 * Stride, Stride, LB);
-    Sums[C + 1] = -128 * sumInts(LA + LB);
-  }
-  reinterpret_cast<float *>(To + 36 * Columns)[R] = Scale;
+LLMC_INLINE VF clamp(VF X, float Top) {
+  return max(min(X, splat(Top)), splat(-Top));
 }
 
-LLMC_INLINE void packRowI8(const RowSource &S, Unit U, int64_t R, uint8_t *To) {
-  const float *X = rowAt(S, U.Row + R);
-  NormFactors F = normFactors(X, S.K, S.Norm, S.Eps);
-  int64_t Record = (U.Two ? 2 * U.Rows : U.Rows) * 36 + U.Rows * 4;
+/// One plane of 32 values: column C of a record.
+LLMC_INLINE void storePlane(uint8_t *To, int64_t Columns, int64_t C, VF A,
+                            VF B) {
+  VI QA = toInt(A), QB = toInt(B);
+  storeColumn(To + 4 * C, 4 * Columns, QA);
+  storeColumn(To + 4 * C + 16 * Columns, 4 * Columns, QB);
+  reinterpret_cast<int32_t *>(To + 32 * Columns)[C] =
+      -128 * __builtin_reduce_add(QA + QB);
+}
+
+/// One block of 32 values of row R of an int8 unit of Rows rows.
+template <bool Two>
+LLMC_INLINE void quantiseBlock(VF A, VF B, int64_t Rows, int64_t R,
+                               uint8_t *To) {
+  const float Top = Two ? 32385.0f : 127.0f;
+  int64_t Columns = Two ? 2 * Rows : Rows;
+  float Scale = maxLanes(max(abs(A), abs(B))) / Top;
+  reinterpret_cast<float *>(To + 36 * Columns)[R] = Scale;
+  // Without a scale (all zero, or too small for one) every value is 0.
+  VF Divisor = splat(Scale > 0.0f ? Scale : __builtin_inff());
+  A = roundEven(clamp(A / Divisor, Top));
+  B = roundEven(clamp(B / Divisor, Top));
+  if constexpr (!Two) {
+    storePlane(To, Columns, R, A, B);
+  } else {
+    // Only the ends of the range, 127.5, would round to 128.
+    VF HA = clamp(roundEven(A / splat(254.0f)), 127.0f);
+    VF HB = clamp(roundEven(B / splat(254.0f)), 127.0f);
+    storePlane(To, Columns, 2 * R, HA, HB);
+    storePlane(To, Columns, 2 * R + 1, fma(HA, splat(-254.0f), A),
+               fma(HB, splat(-254.0f), B));
+  }
+}
+
+inline namespace LLMC_ISA {
+
+/// One row of an f32 unit of Rows rows.
+template <int64_t Norm>
+LLMC_SHARED void packRowF32(const RowSource *Source, int64_t Row, int64_t Rows,
+                            int64_t R, uint8_t *To) {
+  RowSource S = *Source;
+  S.Norm = Norm;
+  const float *X = rowAt(S, Row + R);
+  NormFactors F = normFactors(X, S.K, Norm, S.Eps);
+  float *Out = reinterpret_cast<float *>(To) + R;
+  for (int64_t I = 0; I < S.K; I += 16) {
+    VF V = normed(S, X, F, I);
+    if (Rows == 1 && I + 16 <= S.K) {
+      store(Out + I, V);
+      continue;
+    }
+    for (int64_t J = 0; J < 16; ++J)
+      if (I + J < S.K)
+        Out[(I + J) * Rows] = V[J];
+  }
+}
+
+/// One row of an int8 unit of Rows rows.
+template <int64_t Norm, bool Two>
+LLMC_SHARED void packRowI8(const RowSource *Source, int64_t Row, int64_t Rows,
+                           int64_t R, uint8_t *To) {
+  RowSource S = *Source;
+  S.Norm = Norm;
+  const float *X = rowAt(S, Row + R);
+  NormFactors F = normFactors(X, S.K, Norm, S.Eps);
+  int64_t Record = (Two ? 2 * Rows : Rows) * 36 + Rows * 4;
+#pragma clang loop unroll(disable)
   for (int64_t I = 0; I < roundUp(S.K, 64); I += 32) {
     VF A = I < S.K ? normed(S, X, F, I) : splat(0);
     VF B = I + 16 < S.K ? normed(S, X, F, I + 16) : splat(0);
-    quantiseBlock(A, B, U, R, To);
+    quantiseBlock<Two>(A, B, Rows, R, To);
     To += Record;
   }
 }
 
-LLMC_INLINE void packUnit(const RowSource &S, Unit U, uint8_t *To) {
+} // namespace LLMC_ISA
+
+template <int64_t Norm>
+LLMC_INLINE void packUnitOf(const RowSource &S, Unit U, uint8_t *To) {
   for (int64_t R = 0; R < U.Rows; ++R)
     if (S.Policy == XF32)
-      packRowF32(S, U, R, To);
+      packRowF32<Norm>(&S, U.Row, U.Rows, R, To);
+    else if (U.Two)
+      packRowI8<Norm, true>(&S, U.Row, U.Rows, R, To);
     else
-      packRowI8(S, U, R, To);
+      packRowI8<Norm, false>(&S, U.Row, U.Rows, R, To);
+}
+
+LLMC_INLINE void packUnit(const RowSource &S, Unit U, uint8_t *To) {
+  if (S.Norm == NormRms)
+    packUnitOf<NormRms>(S, U, To);
+  else if (S.Norm == NormLayer)
+    packUnitOf<NormLayer>(S, U, To);
+  else
+    packUnitOf<NormNone>(S, U, To);
 }
 
 } // namespace llmc::kernels

@@ -18,17 +18,16 @@ LLMC_INLINE int64_t panelBytes(int64_t K, int64_t WType) {
   return WType == WF32 ? K * 64 : roundUp(K, 64) / 64 * RecordBytes;
 }
 
-/// Outputs of a tile, panel by panel.
-template <int Rows, int Panels> using TileOut = VF[Panels][Rows];
-
+/// Result[panel * Rows + row] = outputs of the tile.
 template <int Rows, int Panels>
 LLMC_SHARED void tileF32(const uint8_t *W, int64_t PanelBytes, const uint8_t *X,
-                         int64_t K, TileOut<Rows, Panels> &Result) {
+                         int64_t K, VF *Result) {
   VF Out[Panels][Rows];
   for (int P = 0; P < Panels; ++P)
     for (int R = 0; R < Rows; ++R)
       Out[P][R] = splat(0);
   const float *Xs = reinterpret_cast<const float *>(X);
+#pragma clang loop unroll_count(2)
   for (int64_t I = 0; I < K; ++I) {
     for (int P = 0; P < Panels; ++P) {
       VF Line = *reinterpret_cast<const VF *>(W + P * PanelBytes + I * 64);
@@ -38,7 +37,7 @@ LLMC_SHARED void tileF32(const uint8_t *W, int64_t PanelBytes, const uint8_t *X,
   }
   for (int P = 0; P < Panels; ++P)
     for (int R = 0; R < Rows; ++R)
-      Result[P][R] = Out[P][R];
+      Result[P * Rows + R] = Out[P][R];
 }
 
 /// One block of 32: exact integer sums, then one fma per output.
@@ -81,12 +80,13 @@ LLMC_INLINE void blockI8(const uint8_t *W, const uint8_t *Scales,
 
 template <int Rows, int Panels, bool Two>
 LLMC_SHARED void tileI8(const uint8_t *W, int64_t PanelBytes, const uint8_t *X,
-                        int64_t K, TileOut<Rows, Panels> &Result) {
+                        int64_t K, VF *Result) {
   VF Out[Panels][Rows];
   constexpr int64_t Record = (Two ? 2 * Rows : Rows) * 36 + Rows * 4;
   for (int P = 0; P < Panels; ++P)
     for (int R = 0; R < Rows; ++R)
       Out[P][R] = splat(0);
+#pragma clang loop unroll(disable)
   for (int64_t I = 0; I < K; I += 64) {
     blockI8<Rows, Panels, Two>(W, W + 1024, PanelBytes, X, Out);
     blockI8<Rows, Panels, Two>(W + 512, W + 1056, PanelBytes, X + Record, Out);
@@ -95,7 +95,47 @@ LLMC_SHARED void tileI8(const uint8_t *W, int64_t PanelBytes, const uint8_t *X,
   }
   for (int P = 0; P < Panels; ++P)
     for (int R = 0; R < Rows; ++R)
-      Result[P][R] = Out[P][R];
+      Result[P * Rows + R] = Out[P][R];
+}
+
+template <int64_t Type, int Rows, int Panels>
+LLMC_INLINE void tile(const uint8_t *W, int64_t PanelBytes, const uint8_t *X,
+                      int64_t K, bool Two, VF *Result) {
+  if constexpr (Type == WF32) {
+    tileF32<Rows, Panels>(W, PanelBytes, X, K, Result);
+  } else {
+    if (Two)
+      tileI8<Rows, Panels, true>(W, PanelBytes, X, K, Result);
+    else
+      tileI8<Rows, Panels, false>(W, PanelBytes, X, K, Result);
+  }
+}
+
+/// A unit of Rows <= 4 rows by 1 or 2 panels.
+template <int64_t Type>
+LLMC_SHARED void tiles(const uint8_t *W, int64_t PanelBytes, const uint8_t *X,
+                       int64_t K, bool Two, int64_t Rows, int64_t Panels,
+                       VF *Result) {
+  if (Rows == 4 && Panels == 2)
+    return tile<Type, 4, 2>(W, PanelBytes, X, K, Two, Result);
+#pragma clang loop unroll(disable)
+  for (int64_t I = 0; I < Panels; ++I) {
+    switch (Rows) {
+    case 1:
+      tile<Type, 1, 1>(W, PanelBytes, X, K, Two, Result);
+      break;
+    case 2:
+      tile<Type, 2, 1>(W, PanelBytes, X, K, Two, Result);
+      break;
+    case 3:
+      tile<Type, 3, 1>(W, PanelBytes, X, K, Two, Result);
+      break;
+    default:
+      tile<Type, 4, 1>(W, PanelBytes, X, K, Two, Result);
+    }
+    W += PanelBytes;
+    Result += Rows;
+  }
 }
 
 } // namespace LLMC_ISA

@@ -58,18 +58,21 @@ LLMC_INLINE VF load(const _Float16 *P) {
   return __builtin_convertvector(
       (VH) * reinterpret_cast<const VHUnaligned *>(P), VF);
 }
-/// The first N < 16 values, zeros behind them.
+/// The first N < 16 values, zeros behind them. Loops that stay loops: ends of
+/// rows are rare.
 template <typename T> LLMC_INLINE VF loadPart(const T *P, int64_t N) {
-  VF X = splat(0);
-  for (int64_t I = 0; I < 16; ++I)
-    if (I < N)
-      X[I] = static_cast<float>(P[I]);
-  return X;
+  alignas(64) float Values[16] = {};
+#pragma clang loop unroll(disable) vectorize(disable)
+  for (int64_t I = 0; I < N; ++I)
+    Values[I] = static_cast<float>(P[I]);
+  return load(Values);
 }
 LLMC_INLINE void storePart(float *P, VF X, int64_t N) {
-  for (int64_t I = 0; I < 16; ++I)
-    if (I < N)
-      P[I] = X[I];
+  alignas(64) float Values[16];
+  store(Values, X);
+#pragma clang loop unroll(disable) vectorize(disable)
+  for (int64_t I = 0; I < N; ++I)
+    P[I] = Values[I];
 }
 /// Values [K, K + 16) of a row of N values, zeros behind the end.
 template <typename T> LLMC_INLINE VF loadRow(const T *P, int64_t K, int64_t N) {

@@ -121,7 +121,10 @@ Status optimise(llvm::Module &M, llvm::TargetMachine &TM) {
   llvm::FunctionAnalysisManager FAM;
   llvm::CGSCCAnalysisManager CGAM;
   llvm::ModuleAnalysisManager MAM;
-  llvm::PassBuilder PB(&TM);
+  // Kernels are vectors already; only loops around them are left.
+  llvm::PipelineTuningOptions Tuning;
+  Tuning.SLPVectorization = false;
+  llvm::PassBuilder PB(&TM, Tuning);
   PB.registerModuleAnalyses(MAM);
   PB.registerCGSCCAnalyses(CGAM);
   PB.registerFunctionAnalyses(FAM);
