@@ -1,0 +1,57 @@
+"""The command line contract: exit codes, error style, help with an example, output only on success."""
+import json
+import unittest
+
+from common import E2E, INPUTS, llmc
+
+MODEL = INPUTS / "models" / "llama-optimum" / "model.onnx"
+SUBCOMMANDS = ("compile", "check", "plan", "run", "chat", "bench", "eval", "verify", "inspect", "tokenize", "render")
+
+
+class CommandLine(E2E):
+    def refused(self, code, *args):
+        done = llmc(*args, timeout=60)
+        self.assertEqual(done.returncode, code, done.stderr)
+        self.assertTrue(done.stderr.startswith("llmc: error: "), done.stderr)
+        return done.stderr
+
+    def test_help_has_an_example(self):
+        for name in SUBCOMMANDS:
+            with self.subTest(name):
+                done = llmc(name, "--help")
+                self.assertEqual(done.returncode, 0)
+                self.assertIn("example", done.stdout.lower())
+
+    def test_usage_errors_exit_2(self):
+        self.refused(2, "compile")
+        self.refused(2, "compile", MODEL, "--no-such-flag")
+        self.refused(2, "compile", MODEL, "--target", "sm_12345")
+        self.refused(2, "no-such-command")
+
+    def test_missing_model_exits_4(self):
+        self.assertIn("nowhere.onnx", self.refused(4, "compile", self.tmp / "nowhere.onnx"))
+        self.assertIn("nowhere.llmc", self.refused(4, "run", self.tmp / "nowhere.llmc", "Hello"))
+
+    def test_budget_that_does_not_fit_exits_5(self):
+        out = self.tmp / "m.llmc"
+        self.refused(5, "compile", MODEL, "--f32", "-o", out, "--memory-budget", "10KB", "--quiet")
+        self.assertFalse(out.exists())
+
+    def test_no_gpu_is_said(self):
+        art = self.compile(MODEL, "--target", "sm_80")
+        self.refused(5, "run", art, "--tokens", "1", "--max-tokens", "1", "--device", "cuda")
+
+    def test_plan_is_what_the_artifact_says(self):
+        art = self.compile(MODEL, "--f32", "--max-context", "128")
+        before = json.loads(self.ok("plan", MODEL, "--f32", "--max-context", "128", "--json").stdout)
+        after = json.loads(self.ok("plan", art, "--json").stdout)
+        self.assertEqual(before["targets"][0]["weight_bytes"], after["targets"][0]["weight_bytes"])
+        self.assertEqual(before["targets"][0]["arena_bytes"], after["targets"][0]["arena_bytes"])
+
+    def test_check_summarises_a_good_model(self):
+        done = json.loads(self.ok("check", MODEL, "--json").stdout)
+        self.assertTrue(done["supported"])
+
+
+if __name__ == "__main__":
+    unittest.main()
