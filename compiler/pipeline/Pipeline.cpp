@@ -3,7 +3,6 @@
 
 #include "compiler/pipeline/PassErrors.h"
 #include "passes/fusion/Passes.h"
-#include "passes/import/Passes.h"
 #include "passes/lowering/Passes.h"
 #include "passes/memory/Passes.h"
 #include "passes/quant/Passes.h"
@@ -65,19 +64,6 @@ Result<Phase> phaseOf(std::string_view Name) {
   }
   return usageError("unknown phase '" + std::string(Name) + "', expected " +
                     Known);
-}
-
-void buildImportPasses(OpPassManager &PM) {
-  // Shapes first: folding and clean-up ask for them.
-  PM.addPass(createInferShapes());
-  // Shape arithmetic becomes constants, so that recognisers see numbers.
-  PM.addPass(createFoldConstants());
-  // Reshapes that change nothing would stand between what belongs together.
-  PM.addPass(createSimplifyShapes());
-  // One spelling of equal things, so that recognisers need fewer.
-  PM.addPass(createCanonicalizeGraph());
-  // New ops have no types yet.
-  PM.addPass(createInferShapes());
 }
 
 void buildFusePasses(OpPassManager &PM) {

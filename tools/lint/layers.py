@@ -19,7 +19,7 @@ ARROWS = {
     "runtime/api": [BASE, ARTIFACT, TEXT, DEVICE, "runtime/model", "runtime/engine", "runtime/include"],
     "runtime/include": [],
     "runtime/server": ["runtime/include"],
-    "compiler/kernels": ["runtime/device/StepAbi.h"],
+    "compiler/kernels": [BASE, "runtime/device/StepAbi.h"],
     "dialects/onnx": ["dialects/support"],
     "dialects/llm": ["dialects/support"],
     "dialects/exe": ["dialects/support", "compiler/kernels/Catalogue.h"],

@@ -1,0 +1,190 @@
+// The whole way of a model: read, import, raise, then per target fuse, lower,
+// plan and emit, then pack the weights into the artifact. Errors come out as
+// one Status; nothing is at the output path unless everything succeeded.
+#include "compiler/driver/Compile.h"
+
+#include "compiler/driver/CompileTarget.h"
+#include "compiler/driver/ModelFolder.h"
+#include "compiler/driver/Phases.h"
+#include "compiler/driver/ProgramExport.h"
+#include "compiler/driver/Progress.h"
+#include "compiler/driver/Provenance.h"
+#include "compiler/driver/Targets.h"
+#include "compiler/driver/WriteArtifact.h"
+#include "passes/memory/MemoryPlan.h"
+#include "runtime/base/File.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+
+namespace llmc {
+namespace {
+
+/// Folder of a model's path; "." when it has none.
+std::string folderOf(const std::string &Path) {
+  std::string Folder = std::filesystem::path(Path).parent_path().string();
+  return Folder.empty() ? "." : Folder;
+}
+
+/// Facts of the manifest: what the graph says, and the files beside it.
+ManifestModel describeModel(const CompileOptions &O, mlir::ModuleOp Exe,
+                            const ModelFolder &Folder) {
+  ManifestModel M;
+  exe::ProgramOp Program = *Exe.getOps<exe::ProgramOp>().begin();
+  ProgramFacts Facts = factsOf(Program);
+  M.Name = std::filesystem::path(O.Model).stem().string();
+  M.Vocab = Facts.Vocab;
+  M.Hidden = Facts.Hidden;
+  M.Layers = Facts.Layers;
+  M.MaxPositions = static_cast<uint32_t>(Folder.MaxPositions);
+  M.MaxContext = static_cast<uint32_t>(Program.getMaxContext());
+  M.MaxBatch = static_cast<uint32_t>(Program.getMaxSequences());
+  M.Precision = O.Precision.empty() ? "file" : O.Precision;
+  M.Activations = O.Activations;
+  for (exe::PackedWeightOp W : Program.getOps<exe::PackedWeightOp>())
+    M.Parameters += static_cast<uint64_t>(W.getRows() * W.getCols());
+  // Ids of the files that the vocabulary does not have are dropped.
+  const auto Known = [&](int32_t Id) {
+    return Id >= 0 && static_cast<uint32_t>(Id) < M.Vocab;
+  };
+  M.BosId = Known(Folder.BosId) ? Folder.BosId : -1;
+  M.PadId = Known(Folder.PadId) ? Folder.PadId : -1;
+  for (int32_t Id : Folder.EosIds)
+    if (Known(Id))
+      M.EosIds.push_back(Id);
+  return M;
+}
+
+Status writeReport(const CompileOptions &O, const ArtifactContent &Content,
+                   const ArtifactSummary &Summary) {
+  nlohmann::json Out;
+  Out["artifact_bytes"] = Summary.Bytes;
+  Out["identity"] = Summary.Identity;
+  Out["parameters"] = Content.Model.Parameters;
+  for (const CompiledTarget &T : Content.Targets)
+    Out["targets"].push_back({{"name", T.Name},
+                              {"weight_bytes", T.Plan.WeightBytes},
+                              {"arena_bytes", T.Plan.ArenaBytes},
+                              {"kv_page_bytes", T.Plan.PageBytes},
+                              {"kv_pages", T.Plan.Pages},
+                              {"code_bytes", T.Code.size()},
+                              {"ptx_bytes", T.Ptx.size()}});
+  return writeFile(O.Report, bytesOf(Out.dump(1) + "\n"));
+}
+
+/// The artifact must not replace one of the model's own files.
+Status checkOutput(const CompileOptions &O) {
+  std::error_code Error;
+  if (std::filesystem::is_directory(O.Output, Error))
+    return usageError("output '" + O.Output + "' is a folder");
+  if (std::filesystem::equivalent(O.Output, O.Model, Error))
+    return usageError("output '" + O.Output + "' is the model itself");
+  return {};
+}
+
+Status compileTargets(const CompileOptions &O, ImportedModel &M,
+                      const std::vector<TargetDesc> &Targets, Progress &P,
+                      ArtifactContent &Content, ProvenanceFacts &Facts) {
+  for (const TargetDesc &T : Targets) {
+    P.phase("lower for " + T.Name);
+    LLMC_ASSIGN_OR_RETURN(mlir::OwningOpRef<mlir::ModuleOp> Exe,
+                          lowerModel(O, M, T));
+    if (Content.Targets.empty())
+      Content.Model = describeModel(O, *Exe, Content.Folder);
+    P.phase("code for " + T.Name);
+    LLMC_ASSIGN_OR_RETURN(CompiledTarget Compiled,
+                          compileTarget(O, *Exe, T, Facts));
+    Content.Targets.push_back(std::move(Compiled));
+    Facts.Targets.push_back(T.Name);
+  }
+  return {};
+}
+
+Status compileToFile(const CompileOptions &O, ImportedModel &M,
+                     const std::vector<TargetDesc> &Targets, Progress &P) {
+  ArtifactContent Content;
+  LLMC_ASSIGN_OR_RETURN(Content.Folder,
+                        readModelFolder(O.TokenizerFolder.empty()
+                                            ? folderOf(O.Model)
+                                            : O.TokenizerFolder));
+  if (!Content.Folder.TokenizerProblem.empty())
+    std::fprintf(stderr,
+                 "llmc: warning: %s; the artifact takes token ids only\n",
+                 Content.Folder.TokenizerProblem.c_str());
+  ProvenanceFacts Facts;
+  LLMC_RETURN_IF_ERROR(compileTargets(O, M, Targets, P, Content, Facts));
+  Content.Provenance = provenanceJson(O, M.Store, Facts);
+
+  P.phase("pack weights");
+  PackOptions Packing;
+  Packing.Threads = O.Jobs;
+  Packing.Progress = [&](uint64_t Done, uint64_t All) {
+    P.share(All ? double(Done) / double(All) : 1);
+  };
+  LLMC_ASSIGN_OR_RETURN(ArtifactSummary Summary,
+                        writeArtifact(O.Output, Content, M.Store, Packing));
+  P.finish();
+  if (!O.Report.empty())
+    LLMC_RETURN_IF_ERROR(writeReport(O, Content, Summary));
+  if (!O.Quiet)
+    std::fprintf(stderr, "wrote %s: %.1f MB, %s\n", O.Output.c_str(),
+                 double(Summary.Bytes) / 1e6, Summary.Identity.c_str());
+  return {};
+}
+
+/// The plans of all targets, as lines or as one JSON object.
+Status printPlans(const CompileOptions &O, ImportedModel &M,
+                  const std::vector<TargetDesc> &Targets, bool Json) {
+  nlohmann::json Out;
+  for (const TargetDesc &T : Targets) {
+    CompileOptions NoBudget = O;
+    NoBudget.MemoryBudget = 0;
+    LLMC_ASSIGN_OR_RETURN(mlir::OwningOpRef<mlir::ModuleOp> Exe,
+                          lowerModel(NoBudget, M, T));
+    MemoryPlan Plan = memoryPlanOf(*Exe->getOps<exe::ProgramOp>().begin());
+    uint64_t Budget = static_cast<uint64_t>(O.MemoryBudget);
+    if (Json)
+      Out["targets"].push_back(
+          nlohmann::json::parse(Plan.toJson(Budget), nullptr, false));
+    else
+      std::printf("%s", Plan.toText(Budget).c_str());
+    if (Budget && Plan.totalBytes() > Budget && !Json)
+      std::printf("does not fit into %llu bytes\n",
+                  static_cast<unsigned long long>(Budget));
+  }
+  if (Json)
+    std::printf("%s\n", Out.dump(1).c_str());
+  return {};
+}
+
+} // namespace
+
+Status compileModel(const CompileOptions &O) {
+  LLMC_RETURN_IF_ERROR(checkOutput(O));
+  LLMC_ASSIGN_OR_RETURN(std::vector<TargetDesc> Targets,
+                        parseTargets(O.Targets));
+  Progress P(O.Quiet);
+  P.phase("import and raise");
+  LLMC_ASSIGN_OR_RETURN(std::unique_ptr<ImportedModel> M, loadModel(O));
+  if (!O.Emit.empty() || !O.StopAfter.empty()) {
+    P.finish();
+    return emitText(O, *M, Targets);
+  }
+  if (O.DryRun) {
+    P.finish();
+    return printPlans(O, *M, Targets, false);
+  }
+  return compileToFile(O, *M, Targets, P);
+}
+
+Status planModel(const CompileOptions &O, bool Json) {
+  LLMC_ASSIGN_OR_RETURN(std::vector<TargetDesc> Targets,
+                        parseTargets(O.Targets));
+  LLMC_ASSIGN_OR_RETURN(std::unique_ptr<ImportedModel> M, loadModel(O));
+  return printPlans(O, *M, Targets, Json);
+}
+
+} // namespace llmc

@@ -1,0 +1,47 @@
+// The front of the driver: a model read, imported and raised, and its module
+// after any phase.
+#ifndef LLMC_COMPILER_DRIVER_PHASES_H
+#define LLMC_COMPILER_DRIVER_PHASES_H
+
+#include "compiler/driver/Options.h"
+#include "compiler/pipeline/Pipeline.h"
+#include "compiler/weights/WeightStore.h"
+
+#include "mlir/IR/MLIRContext.h"
+
+#include <memory>
+#include <vector>
+
+namespace llmc {
+
+/// An imported (and, unless stopped before, raised) model with its files.
+struct ImportedModel {
+  mlir::MLIRContext Context;
+  WeightStore Store;
+  mlir::OwningOpRef<mlir::ModuleOp> Module; ///< destroyed before Context
+};
+
+/// A context with all dialects of the project, one thread.
+std::unique_ptr<ImportedModel> makeEmptyModel(bool PrintRemarks);
+
+/// Imports and raises O.Model (stops early with O.StopAfter).
+Result<std::unique_ptr<ImportedModel>> loadModel(const CompileOptions &O);
+
+/// Options of the pipeline.
+Result<PipelineOptions> pipelineOptions(const CompileOptions &O);
+
+/// The exe module of one target.
+Result<mlir::OwningOpRef<mlir::ModuleOp>>
+lowerModel(const CompileOptions &O, ImportedModel &M, const TargetDesc &Target);
+
+/// Reader of weights for the passes, on that store.
+eval::WeightReader weightReader(const WeightStore &Store);
+
+/// --emit and --stop-after: prints the asked form of each target to standard
+/// output instead of writing an artifact.
+Status emitText(const CompileOptions &O, ImportedModel &M,
+                const std::vector<TargetDesc> &Targets);
+
+} // namespace llmc
+
+#endif // LLMC_COMPILER_DRIVER_PHASES_H

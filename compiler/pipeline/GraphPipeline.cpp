@@ -1,0 +1,54 @@
+// The first stage: clean-up of the imported graph and raising, once per model.
+// The order inside raising is passes/raise/Pipeline.cpp.
+#include "compiler/pipeline/PassErrors.h"
+#include "compiler/pipeline/Pipeline.h"
+#include "passes/import/Passes.h"
+#include "passes/raise/Passes.h"
+
+using namespace mlir;
+
+namespace llmc {
+
+void buildImportPasses(OpPassManager &PM) {
+  // Shapes first: folding and clean-up ask for them.
+  PM.addPass(createInferShapes());
+  // Shape arithmetic becomes constants, so that recognisers see numbers.
+  PM.addPass(createFoldConstants());
+  // Reshapes that change nothing would stand between what belongs together.
+  PM.addPass(createSimplifyShapes());
+  // One spelling of equal things, so that recognisers need fewer.
+  PM.addPass(createCanonicalizeGraph());
+  // New ops have no types yet.
+  PM.addPass(createInferShapes());
+}
+
+Status raiseGraph(ModuleOp Module, const PipelineOptions &O,
+                  const eval::WeightReader &Reader) {
+  PassManager Import(Module.getContext());
+  buildImportPasses(Import);
+  LLMC_RETURN_IF_ERROR(runPasses(Import, Module, StatusCode::Unsupported));
+  if (O.AfterPhase)
+    O.AfterPhase(Phase::Import, Module);
+  if (O.StopAfter == Phase::Import)
+    return Status::success();
+
+  OwningOpRef<ModuleOp> Before;
+  if (O.Verify) {
+    // With caches paired, so that they are not taken for logits.
+    PassManager Pair(Module.getContext());
+    Pair.addPass(raise::createRaiseKvCache());
+    LLMC_RETURN_IF_ERROR(runPasses(Pair, Module, StatusCode::Unsupported));
+    Before = Module.clone();
+  }
+  PassManager Raise(Module.getContext());
+  RaiseOptions R;
+  R.Reader = Reader;
+  buildRaisePipeline(Raise, R);
+  LLMC_RETURN_IF_ERROR(runPasses(Raise, Module, StatusCode::Unsupported));
+  if (O.AfterPhase)
+    O.AfterPhase(Phase::Raise, Module);
+  return Before ? raise::verifyRaised(*Before, Module, Reader)
+                : Status::success();
+}
+
+} // namespace llmc

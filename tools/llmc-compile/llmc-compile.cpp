@@ -1,0 +1,165 @@
+// llmc-compile: the programs `compile`, `check` and `plan` of the compiler.
+// Parses options, calls compiler/driver, prints one Status. The dispatcher
+// `llmc` starts it; the runtime half never links it.
+#include "compiler/driver/CheckModel.h"
+#include "compiler/driver/Compile.h"
+#include "compiler/driver/Options.h"
+
+#include <CLI/CLI.hpp>
+
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+#include <string>
+
+namespace {
+
+using namespace llmc;
+
+int report(const Status &S) {
+  if (S.ok())
+    return 0;
+  std::fprintf(stderr, "llmc: error: %s\n", S.message().c_str());
+  for (const std::string &Note : S.notes())
+    std::fprintf(stderr, "  %s\n", Note.c_str());
+  if (S.code() == StatusCode::Internal)
+    std::fprintf(stderr, "  this is a bug of llmc; please report it with this "
+                         "message and the command line\n");
+  return static_cast<int>(S.code());
+}
+
+/// "2GiB", "512MB", "123456" → bytes; -1 when it is none of these.
+int64_t parseBytes(const std::string &Text) {
+  int End = 0;
+  double Value = 0;
+  if (std::sscanf(Text.c_str(), "%lf%n", &Value, &End) != 1 || !(Value >= 0))
+    return -1;
+  std::string Unit = Text.substr(End);
+  const std::pair<const char *, double> Units[] = {{"", 1},
+                                                   {"B", 1},
+                                                   {"KB", 1e3},
+                                                   {"MB", 1e6},
+                                                   {"GB", 1e9},
+                                                   {"KiB", 1024.0},
+                                                   {"MiB", 1048576.0},
+                                                   {"GiB", 1073741824.0},
+                                                   {"K", 1024.0},
+                                                   {"M", 1048576.0},
+                                                   {"G", 1073741824.0}};
+  for (const auto &[Name, Factor] : Units)
+    if (Unit == Name && Value * Factor < 9e18)
+      return static_cast<int64_t>(Value * Factor);
+  return -1;
+}
+
+/// Options that compile and plan share.
+void addModelOptions(CLI::App &App, CompileOptions &O, std::string &Budget) {
+  App.add_option("model", O.Model, "the .onnx file")->required();
+  App.add_option("--target", O.Targets,
+                 "native, x86-64-v3, x86-64-avx512vnni, sm_80 … sm_120, or a "
+                 "chip's name; several with commas");
+  auto *Precision = App.add_option_group("precision");
+  for (const char *P : {"f32", "f16", "int8"})
+    Precision->add_flag_callback(
+        "--" + std::string(P), [&O, P] { O.Precision = P; },
+        "weights as " + std::string(P));
+  Precision->require_option(0, 1);
+  App.add_option("--activations", O.Activations,
+                 "numerics of matrix products (auto, f32, int8)")
+      ->check(CLI::IsMember({"auto", "f32", "int8"}));
+  App.add_option("--kv-cache", O.KvCache, "f16 or f32")
+      ->check(CLI::IsMember({"f16", "f32"}));
+  App.add_option("--max-context", O.MaxContext, "tokens of one sequence")
+      ->check(CLI::Range(int64_t(1), int64_t(1) << 24));
+  App.add_option("--max-batch", O.MaxBatch, "sequences at once")
+      ->check(CLI::Range(int64_t(1), int64_t(4096)));
+  App.add_option("--memory-budget", Budget,
+                 "such as 2GiB; exit 5 if it does "
+                 "not fit");
+  App.add_flag("--allow-symlinks", O.AllowSymlinks,
+               "take external data that is a symbolic link");
+  App.add_flag("--verify", O.Verify,
+               "compare the raised graph with the ONNX graph on random inputs");
+  App.add_option("--nvrtc", O.Nvrtc, "the NVRTC library to use");
+  App.add_option("-j", O.Jobs, "threads of the packer (all cores)");
+  App.add_flag("-v", O.Remarks, "print what was fused and what was not");
+}
+
+/// compile writes into the current directory by default: MODEL.llmc, named
+/// after the folder when the file is called model.onnx.
+std::string defaultOutput(const std::string &Model) {
+  std::filesystem::path P(Model);
+  return P.stem().string() + ".llmc";
+}
+
+} // namespace
+
+int main(int Argc, char **Argv) {
+  CLI::App App("llmc: compile ONNX language models to one file");
+  App.require_subcommand(1);
+  App.set_version_flag("--version", "llmc 0.1.0");
+  CompileOptions O;
+  std::string Budget;
+  bool Json = false;
+
+  CLI::App *Compile = App.add_subcommand("compile", "ONNX model to artifact");
+  addModelOptions(*Compile, O, Budget);
+  Compile->add_option("-o,--output", O.Output, "artifact to write");
+  Compile->add_option("--tokenizer", O.TokenizerFolder,
+                      "folder of tokenizer.json (the model's)");
+  Compile->add_flag("--dry-run", O.DryRun, "plan only, write nothing");
+  Compile->add_option("--report", O.Report, "JSON report to write");
+  Compile->add_option("--stop-after", O.StopAfter, "stop after this phase")
+      ->check(CLI::IsMember(
+          {"import", "raise", "fuse", "quantize", "lower", "plan", "codegen"}));
+  Compile->add_option("--emit", O.Emit, "print this form to standard output")
+      ->check(
+          CLI::IsMember({"onnx", "llm", "exe", "cuda", "ptx", "llvm", "asm"}));
+  Compile->add_option("--dump-phases", O.DumpPhases,
+                      "folder for the module after each phase");
+  Compile->add_option("--dump-kernels", O.DumpKernels,
+                      "folder for generated kernels");
+  Compile->add_flag("--quiet", O.Quiet, "no progress");
+  Compile->footer("example: llmc compile model.onnx --int8 --target "
+                  "native,sm_80 -o model.llmc");
+
+  CLI::App *Check =
+      App.add_subcommand("check", "what would compile, what would not and why");
+  Check->add_option("model", O.Model, "the .onnx file")->required();
+  Check->add_flag("--allow-symlinks", O.AllowSymlinks,
+                  "take external data that is a symbolic link");
+  Check->add_flag("--json", Json, "as JSON");
+  Check->footer("example: llmc check model.onnx");
+
+  CLI::App *Plan = App.add_subcommand(
+      "plan", "memory that the model would need on each target");
+  addModelOptions(*Plan, O, Budget);
+  Plan->add_flag("--json", Json, "as JSON");
+  Plan->footer("example: llmc plan model.onnx --int8 --memory-budget 2GiB");
+
+  try {
+    App.parse(Argc, Argv);
+  } catch (const CLI::CallForHelp &E) {
+    return App.exit(E);
+  } catch (const CLI::CallForVersion &E) {
+    return App.exit(E);
+  } catch (const CLI::ParseError &E) {
+    return report(usageError(E.what()).note("see llmc compile --help"));
+  }
+
+  if (!Budget.empty()) {
+    O.MemoryBudget = parseBytes(Budget);
+    if (O.MemoryBudget <= 0)
+      return report(usageError("--memory-budget: '" + Budget +
+                               "' is not a size such as 2GiB or 512MB"));
+  }
+  if (Check->parsed())
+    return report(checkModel(O, Json));
+  if (Plan->parsed())
+    return report(planModel(O, Json));
+  if (O.Output.empty())
+    O.Output = defaultOutput(O.Model);
+  return report(compileModel(O));
+}
