@@ -323,6 +323,28 @@ TEST_F(PackTest, SameOffsetIsPackedOnce) {
   EXPECT_EQ(Quality[0].SnrDb, Quality[1].SnrDb);
 }
 
+// B43: nothing is cut to 31 bits, and only what is needed is read.
+TEST_F(PackTest, OffsetsBeyondFourGiB) {
+  constexpr uint64_t Offset = (UINT64_C(1) << 32) + 12345;
+  std::vector<float> V = randomValues(16 * 8);
+  Result<AtomicFile> F = AtomicFile::create(Folder + "/large");
+  ASSERT_TRUE(F.ok());
+  ASSERT_TRUE(F->writeAt(Offset, {reinterpret_cast<const uint8_t *>(V.data()),
+                                  V.size() * 4})
+                  .ok()); // a hole in front
+  ASSERT_TRUE(F->commit().ok());
+  WeightSource S;
+  S.Name = "large";
+  S.File = *Store.addFile("large", "large");
+  S.Offset = Offset;
+  S.Length = V.size() * 4;
+  S.Shape = {16, 8};
+  Result<std::vector<uint8_t>> B =
+      pack({tensor("w", Layout::VecF32, 16, 8, S)});
+  ASSERT_TRUE(B.ok()) << B.status().message();
+  EXPECT_EQ(std::memcmp(B->data(), V.data(), B->size()), 0);
+}
+
 TEST_F(PackTest, NotFiniteIsRefused) {
   for (float Bad : {INFINITY, -INFINITY, NAN}) {
     std::vector<float> V = randomValues(20 * 64);
