@@ -117,12 +117,20 @@ AtomicFile::~AtomicFile() {
   if (Descriptor < 0)
     return;
   ::close(Descriptor);
-  ::unlink(Temporary.c_str());
+  if (!Temporary.empty())
+    ::unlink(Temporary.c_str());
 }
 
 Result<AtomicFile> AtomicFile::create(const std::string &Path) {
+  struct stat Info;
+  if (::stat(Path.c_str(), &Info) == 0 && !S_ISREG(Info.st_mode))
+    return malformedError("cannot write " + Path + ": it is no regular file");
   AtomicFile File;
   File.Path = Path;
+  File.Descriptor =
+      ::open(folderOf(Path).c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
+  if (File.Descriptor >= 0)
+    return File;
   File.Temporary = Path + ".XXXXXX";
   int Fd = ::mkostemp(File.Temporary.data(), O_CLOEXEC);
   if (Fd < 0)
@@ -142,7 +150,7 @@ Status AtomicFile::writeAt(uint64_t Offset, std::span<const uint8_t> Data) {
     if (N < 0 && errno == EINTR)
       continue;
     if (N < 0)
-      return doesNotFitError(withErrno("cannot write " + Temporary, errno));
+      return doesNotFitError(withErrno("cannot write " + Path, errno));
     Offset += static_cast<uint64_t>(N);
     Data = Data.subspan(static_cast<size_t>(N));
   }
@@ -151,13 +159,33 @@ Status AtomicFile::writeAt(uint64_t Offset, std::span<const uint8_t> Data) {
 
 Status AtomicFile::resize(uint64_t Bytes) {
   if (::ftruncate(Descriptor, static_cast<off_t>(Bytes)) != 0)
-    return doesNotFitError(withErrno("cannot write " + Temporary, errno));
+    return doesNotFitError(withErrno("cannot write " + Path, errno));
   return Status::success();
+}
+
+/// Links a file without a name to a temporary one beside its place.
+Status AtomicFile::giveName() {
+  if (!Temporary.empty())
+    return Status::success();
+  std::string Self = "/proc/self/fd/" + std::to_string(Descriptor);
+  for (int Try = 0; Try < 100; ++Try) {
+    std::string Name =
+        Path + "." + std::to_string(::getpid()) + "." + std::to_string(Try);
+    if (::linkat(AT_FDCWD, Self.c_str(), AT_FDCWD, Name.c_str(),
+                 AT_SYMLINK_FOLLOW) == 0) {
+      Temporary = std::move(Name);
+      return Status::success();
+    }
+    if (errno != EEXIST)
+      break;
+  }
+  return malformedError(withErrno("cannot write beside " + Path, errno));
 }
 
 Status AtomicFile::commit() {
   if (::fsync(Descriptor) != 0)
-    return doesNotFitError(withErrno("cannot write " + Temporary, errno));
+    return doesNotFitError(withErrno("cannot write " + Path, errno));
+  LLMC_RETURN_IF_ERROR(giveName());
   if (::rename(Temporary.c_str(), Path.c_str()) != 0)
     return malformedError(withErrno("cannot write " + Path, errno));
   ::close(Descriptor);

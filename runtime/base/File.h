@@ -50,8 +50,10 @@ private:
 Result<std::vector<uint8_t>> readFile(const std::string &Path,
                                       uint64_t MaxBytes = UINT64_C(1) << 30);
 
-/// A new file that appears under its name only at commit(). Until then the
-/// bytes lie beside it under a temporary name, which the destructor removes.
+/// A new file that appears under its name only at commit(). Until then it has
+/// no name at all, so that even a killed process leaves nothing behind; where
+/// the file system cannot do that, it lies beside its place under a temporary
+/// name, which the destructor removes.
 class AtomicFile {
 public:
   AtomicFile() = default;
@@ -61,7 +63,8 @@ public:
   AtomicFile &operator=(const AtomicFile &) = delete;
   ~AtomicFile();
 
-  /// Malformed when the folder does not exist or is not writable.
+  /// Malformed when the folder does not exist or is not writable, or when Path
+  /// is a folder, a device or a pipe (a rename would replace it).
   static Result<AtomicFile> create(const std::string &Path);
 
   /// Writes all of Data at Offset; the file grows as needed.
@@ -72,7 +75,10 @@ public:
   Status commit();
 
 private:
-  std::string Path, Temporary;
+  Status giveName();
+
+  std::string Path;
+  std::string Temporary; ///< empty: the file has no name yet
   int Descriptor = -1;
 };
 

@@ -30,12 +30,18 @@ TEST_F(FileTest, AppearsAtCommitOnly) {
     ASSERT_TRUE(F.ok());
     ASSERT_TRUE(F->writeAt(3, bytesOf("xyz")).ok());
     EXPECT_FALSE(fs::exists(path("a")));
+    EXPECT_LE(entries(), 1u); // a temporary name where O_TMPFILE is unknown
     ASSERT_TRUE(F->commit().ok());
   }
   Result<std::vector<uint8_t>> Bytes = readFile(path("a"));
   ASSERT_TRUE(Bytes.ok());
   EXPECT_EQ(textOf(*Bytes), std::string_view("\0\0\0xyz", 6));
   EXPECT_EQ(entries(), 1u);
+  struct stat Info;
+  ASSERT_EQ(::stat(path("a").c_str(), &Info), 0);
+  mode_t Mask = ::umask(0);
+  ::umask(Mask);
+  EXPECT_EQ(Info.st_mode & 0777, 0666u & ~Mask);
 }
 
 TEST_F(FileTest, AbandonedLeavesNothing) {
@@ -53,6 +59,8 @@ TEST_F(FileTest, BadPathsFail) {
   Result<AtomicFile> F = AtomicFile::create(path("no/a"));
   ASSERT_FALSE(F.ok());
   EXPECT_EQ(F.status().code(), StatusCode::Malformed);
+  EXPECT_FALSE(AtomicFile::create(Folder).ok());
+  EXPECT_FALSE(AtomicFile::create("/dev/null").ok());
   EXPECT_FALSE(MappedFile::open(path("none")).ok());
   EXPECT_FALSE(MappedFile::open(Folder).ok());
   ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
