@@ -48,15 +48,18 @@ std::string match(llm::GluOp Glu, llm::LinearOp &Gate, llm::LinearOp &Up) {
   return {};
 }
 
+/// Rows of two weights (matrices or biases of the two products), alternating.
 llm::WeightOp interleave(WeightTable &Weights, StringRef GateName,
-                         StringRef UpName, int64_t N, StringRef Role) {
+                         StringRef UpName, llm::LinearOp GateUser,
+                         llm::LinearOp UpUser, StringRef Role) {
   llm::WeightOp Gate = Weights.lookup(GateName), Up = Weights.lookup(UpName);
+  int64_t N = cast<RankedTensorType>(Gate.getType()).getDimSize(0);
   Pieces List;
   for (int64_t Row = 0; Row != N; Row += Stripe) {
     WeightTable::append(List, Gate, Row, Stripe);
     WeightTable::append(List, Up, Row, Stripe);
   }
-  return Weights.create(List, {Gate, Up}, Role);
+  return Weights.create(List, {Gate, Up}, {GateUser, UpUser}, Role);
 }
 
 class FuseGateUp : public impl::FuseGateUpBase<FuseGateUp> {
@@ -79,13 +82,12 @@ public:
 private:
   void rewrite(llm::GluOp Glu, llm::LinearOp Gate, llm::LinearOp Up,
                WeightTable &Weights) {
-    int64_t N = cast<RankedTensorType>(Glu.getType()).getShape().back();
-    llm::WeightOp W =
-        interleave(Weights, Gate.getWeight(), Up.getWeight(), N, "gate_up");
+    llm::WeightOp W = interleave(Weights, Gate.getWeight(), Up.getWeight(),
+                                 Gate, Up, "gate_up");
     FlatSymbolRefAttr Bias;
     if (Gate.getBias())
       Bias = FlatSymbolRefAttr::get(interleave(
-          Weights, *Gate.getBias(), *Up.getBias(), N, "gate_up_bias"));
+          Weights, *Gate.getBias(), *Up.getBias(), Gate, Up, "gate_up_bias"));
     OpBuilder B(Glu);
     llm::LinearOp Fused = llm::LinearOp::create(
         B, fusedLoc({Gate, Up, Glu}), Glu.getType(), Gate.getX(), Value(),

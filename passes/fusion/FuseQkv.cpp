@@ -133,9 +133,10 @@ std::string FuseQkv::match(llm::KvWriteOp Anchor, WeightTable &Weights,
 
 /// The rows of q, k and v (matrices or biases) per KV group.
 llm::WeightOp groupRows(WeightTable &Weights, std::array<StringRef, 3> Names,
-                        llm::StateOp State, int64_t Heads, StringRef Role) {
+                        llm::StateOp State, const Match &M, StringRef Role) {
   llm::WeightOp Q = Weights.lookup(Names[0]), K = Weights.lookup(Names[1]),
                 V = Weights.lookup(Names[2]);
+  int64_t Heads = llm::AttentionOp(M.Attention).getHeads();
   int64_t Groups = State.getKvHeads(), Dim = State.getHeadDim(),
           VDim = State.getVHeadDim(), QRows = Heads / Groups * Dim;
   Pieces List;
@@ -144,21 +145,21 @@ llm::WeightOp groupRows(WeightTable &Weights, std::array<StringRef, 3> Names,
     WeightTable::append(List, K, G * Dim, Dim);
     WeightTable::append(List, V, G * VDim, VDim);
   }
-  return Weights.create(List, {Q, K, V}, Role);
+  return Weights.create(List, {Q, K, V},
+                        {M.Q.Product, M.K.Product, M.V.Product}, Role);
 }
 
 void FuseQkv::rewrite(llm::KvWriteOp Anchor, WeightTable &Weights, Match &M) {
   llm::LinearOp Q = M.Q.Product, K = M.K.Product, V = M.V.Product;
   llm::StateOp State = Weights.lookupState(Anchor.getState());
   int64_t Heads = M.Attention.getHeads();
-  llm::WeightOp W =
-      groupRows(Weights, {Q.getWeight(), K.getWeight(), V.getWeight()}, State,
-                Heads, "qkv");
+  llm::WeightOp W = groupRows(
+      Weights, {Q.getWeight(), K.getWeight(), V.getWeight()}, State, M, "qkv");
   FlatSymbolRefAttr Bias;
   if (Q.getBias())
     Bias = FlatSymbolRefAttr::get(
-        groupRows(Weights, {*Q.getBias(), *K.getBias(), *V.getBias()}, State,
-                  Heads, "qkv_bias"));
+        groupRows(Weights, {*Q.getBias(), *K.getBias(), *V.getBias()}, State, M,
+                  "qkv_bias"));
 
   llvm::SmallVector<Operation *> Parts{Q, K, V};
   if (M.Q.Rope)

@@ -1,6 +1,8 @@
 // See WeightTable.h.
 #include "passes/fusion/WeightTable.h"
 
+#include "passes/util/NodeNames.h"
+
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/DenseSet.h"
 
@@ -23,20 +25,38 @@ void appendPiece(Pieces &To, llm::PieceAttr P) {
   To.push_back(P);
 }
 
-/// The names' common prefix up to and with its last separator, then Role.
-std::string nameOf(ArrayRef<llm::WeightOp> Parts, StringRef Role) {
-  llm::WeightOp First = Parts.front();
-  StringRef Prefix = First.getSymName();
-  for (llm::WeightOp W : Parts) {
-    StringRef Name = W.getSymName();
+/// The names' common prefix up to and with its last separator; empty without.
+std::string commonPrefix(ArrayRef<StringRef> Names) {
+  if (Names.empty())
+    return {};
+  StringRef Prefix = Names.front();
+  for (StringRef Name : Names) {
     size_t N = 0;
     while (N < Prefix.size() && N < Name.size() && Prefix[N] == Name[N])
       ++N;
     Prefix = Prefix.take_front(N);
   }
   size_t End = Prefix.find_last_of("./");
-  Prefix = End == StringRef::npos ? StringRef() : Prefix.take_front(End + 1);
-  return (Prefix + Role).str();
+  return End == StringRef::npos ? "" : Prefix.take_front(End + 1).str();
+}
+
+/// The common prefix of the weights' names or, where exporters have numbered
+/// them, of the ONNX nodes that use them; then Role.
+std::string nameOf(ArrayRef<llm::WeightOp> Parts, ArrayRef<Operation *> Users,
+                   StringRef Role) {
+  llvm::SmallVector<StringRef> Names;
+  for (llm::WeightOp W : Parts)
+    Names.push_back(W.getSymName());
+  std::string Prefix = commonPrefix(Names);
+  if (Prefix.empty()) {
+    llvm::SmallSetVector<StringRef, 8> Nodes;
+    for (Operation *Op : Users)
+      collectNodeNames(Op->getLoc(), Nodes);
+    Prefix = commonPrefix(Nodes.getArrayRef());
+    std::replace(Prefix.begin(), Prefix.end(), '/', '.');
+    Prefix.erase(0, Prefix.find_first_not_of('.'));
+  }
+  return Prefix + Role.str();
 }
 } // namespace
 
@@ -56,7 +76,7 @@ void WeightTable::append(Pieces &To, llm::WeightOp From, int64_t Begin,
 
 llm::WeightOp WeightTable::create(const Pieces &List,
                                   ArrayRef<llm::WeightOp> Parts,
-                                  StringRef Role) {
+                                  ArrayRef<Operation *> Users, StringRef Role) {
   llm::WeightOp First = Parts.front();
   int64_t Rows = 0;
   for (Attribute P : List)
@@ -66,7 +86,7 @@ llm::WeightOp WeightTable::create(const Pieces &List,
   Shape[0] = Rows;
   OpBuilder B(First);
   llm::WeightOp W =
-      llm::WeightOp::create(B, First.getLoc(), nameOf(Parts, Role),
+      llm::WeightOp::create(B, First.getLoc(), nameOf(Parts, Users, Role),
                             RankedTensorType::get(Shape, Like.getElementType()),
                             B.getArrayAttr(List));
   W->remove();

@@ -30,9 +30,11 @@ public:
   static void append(Pieces &To, llm::WeightOp From, int64_t Begin,
                      int64_t Count);
 
-  /// A new weight of these pieces: a matrix of Like's columns or a vector. Its
-  /// name is the common prefix of the Parts' names and Role.
+  /// A new weight of these pieces, a matrix or vector as the Parts are. Its
+  /// name is what the Parts' names have in common, or the names of the nodes of
+  /// Users, and Role.
   llm::WeightOp create(const Pieces &List, llvm::ArrayRef<llm::WeightOp> Parts,
+                       llvm::ArrayRef<mlir::Operation *> Users,
                        llvm::StringRef Role);
 
   /// Erases the weights, and then the sources, that nothing uses.

@@ -75,3 +75,16 @@ func.func @other_rows(%x: tensor<?x32xf32>, %y: tensor<?x32xf32>) -> (tensor<?x1
   %h2 = llm.glu %g2, %u2 {kind = 1 : i64} : (tensor<?x16xf32>, tensor<?x16xf32>) -> tensor<?x16xf32>
   return %h, %h2, %u2 : tensor<?x16xf32>, tensor<?x16xf32>, tensor<?x16xf32>
 }
+
+// -----
+// Where exporters have numbered the weights, the nodes give the new name.
+llm.source @a : tensor<16x32xf32> {file = 1, offset = 0, length = 2048}
+llm.weight @MatMul_1 : tensor<16x32xf32> [#llm.piece<source = @a, begin = 0, count = 16>]
+llm.weight @MatMul_2 : tensor<16x32xf32> [#llm.piece<source = @a, begin = 0, count = 16>]
+// CHECK: llm.weight @layers.3.mlp.gate_up :
+func.func @named(%x: tensor<?x32xf32>) -> tensor<?x16xf32> {
+  %g = llm.linear %x, @MatMul_1 : (tensor<?x32xf32>) -> tensor<?x16xf32> loc("/layers.3/mlp/gate_proj/MatMul")
+  %u = llm.linear %x, @MatMul_2 : (tensor<?x32xf32>) -> tensor<?x16xf32> loc("/layers.3/mlp/up_proj/MatMul")
+  %h = llm.glu %g, %u {kind = 1 : i64} : (tensor<?x16xf32>, tensor<?x16xf32>) -> tensor<?x16xf32>
+  return %h : tensor<?x16xf32>
+}
