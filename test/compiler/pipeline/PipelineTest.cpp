@@ -2,6 +2,7 @@
 // target, what is refused and with which code, and what the export makes of it.
 #include "compiler/pipeline/Pipeline.h"
 #include "compiler/driver/ProgramExport.h"
+#include "compiler/target/cuda/EmitCuda.h"
 #include "dialects/exe/ExeDialect.h"
 #include "dialects/llm/LlmDialect.h"
 #include "passes/memory/MemoryPlan.h"
@@ -162,6 +163,27 @@ TEST_F(PipelineTest, FivePhasesPerLayer) {
   EXPECT_TRUE(Module->lookupSymbol("l0.q"));
   ASSERT_TRUE(lower("sm_80", O));
   EXPECT_EQ(kernelsOf(*Lowered->getOps<exe::ProgramOp>().begin()).size(), 9u);
+}
+
+TEST_F(PipelineTest, CudaTargetsBecomeLaunches) {
+  for (const char *Precision : {"f16", "int8"}) {
+    PipelineOptions O;
+    O.Precision = Precision;
+    exe::ProgramOp P = lower("sm_90", O);
+    ASSERT_TRUE(P);
+    cuda::CudaTargetOptions TextOnly;
+    TextOnly.TextOnly = true;
+    Result<cuda::CudaProgram> C = cuda::emitCuda(P, TextOnly);
+    ASSERT_TRUE(C.ok()) << C.status().message();
+    EXPECT_EQ(C->Launches.Launches.size(), 2u + 2 * 5 + 1);
+    // Two layers of five phases; the output and down products have one shape.
+    EXPECT_EQ(C->Launches.Kernels.size(), 2u + 4 + 1);
+    // The manifest's plan and the launches agree.
+    ManifestPlan Plan = exportPlan(P);
+    EXPECT_EQ(C->Launches.PageBytes, Plan.PageBytes);
+    EXPECT_EQ(C->Launches.ArenaBytes, Plan.ArenaBytes);
+    EXPECT_EQ(C->Launches.Pages, Plan.Pages);
+  }
 }
 
 TEST_F(PipelineTest, SameTwice) {
