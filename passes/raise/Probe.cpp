@@ -120,51 +120,58 @@ void Probe::bindInputs(func::FuncOp Graph) {
     }
 }
 
-bool Probe::shapeOf(Value V, eval::Dims &Out) {
+bool Probe::typeShape(Value V, eval::Dims &Out) {
   if (const eval::Tensor *T = Eval.lookup(V)) {
     Out = T->Shape;
     return true;
   }
-  // llm ops keep the leading dims of their first operand, whatever the types
-  // say; the chain of them ends at the ids.
-  SmallVector<int64_t> Features;
-  while (Operation *Op = V.getDefiningOp()) {
-    if (!isa<llm::LlmDialect>(Op->getDialect()))
-      break;
-    Features.push_back(featuresOf(V));
-    bool Embed = isa<llm::EmbedOp, llm::RopeTableOp>(Op);
-    V = Op->getOperand(0);
-    if (const eval::Tensor *T = Eval.lookup(V)) {
-      Out = T->Shape;
-      if (!Embed)
-        Out.pop_back();
-      Out.push_back(Features.front());
-      return Features.front() >= 0;
-    }
-  }
   auto Type = dyn_cast<RankedTensorType>(V.getType());
   if (!Type)
     return false;
+  auto Symbol = [&](std::string_view Name) -> std::optional<int64_t> {
+    auto It = Symbols.find(StringRef(Name.data(), Name.size()));
+    return It == Symbols.end() ? std::nullopt
+                               : std::optional<int64_t>(It->second);
+  };
   Out.clear();
   for (auto [Size, Text] : llvm::zip(Type.getShape(), dimTexts(Type))) {
     std::optional<int64_t> N;
     if (!ShapedType::isDynamic(Size))
       N = Size;
     else if (Dim Expr = Text.empty() ? Dim() : DimExpr::parse(Text))
-      N = Expr->evaluate([&](std::string_view Name) -> std::optional<int64_t> {
-        auto It = Symbols.find(StringRef(Name.data(), Name.size()));
-        return It == Symbols.end() ? std::nullopt
-                                   : std::optional<int64_t>(It->second);
-      });
+      N = Expr->evaluate(Symbol);
     if (!N)
       return false;
     Out.push_back(*N);
   }
-  if (!Features.empty()) {
-    if (Out.empty() || Features.front() < 0)
-      return false;
-    Out.back() = Features.front();
+  return true;
+}
+
+bool Probe::shapeOf(Value V, eval::Dims &Out) {
+  if (Eval.lookup(V))
+    return typeShape(V, Out);
+  // llm ops keep the leading dims of their first operand, whatever the types
+  // say; the chain of them ends at the ids, which have no feature dim.
+  int64_t Features = featuresOf(V);
+  bool Chain = false, Ids = false;
+  while (Operation *Op = V.getDefiningOp()) {
+    if (Eval.lookup(V) || !isa<llm::LlmDialect>(Op->getDialect()))
+      break;
+    Chain = true;
+    Ids = isa<llm::EmbedOp, llm::RopeTableOp>(Op);
+    V = Op->getOperand(0);
+    if (Ids)
+      break;
   }
+  if (!typeShape(V, Out))
+    return false;
+  if (!Chain)
+    return true;
+  if (Features < 0 || (!Ids && Out.empty()))
+    return false;
+  if (!Ids)
+    Out.pop_back();
+  Out.push_back(Features);
   return true;
 }
 

@@ -44,6 +44,7 @@ public:
   bool shapeOf(mlir::Value V, eval::Dims &Out);
 
 private:
+  bool typeShape(mlir::Value V, eval::Dims &Out);
   void bindInputs(mlir::func::FuncOp Graph);
   eval::Dims inputShape(mlir::BlockArgument Arg, Role Mine);
 

@@ -99,6 +99,7 @@ public:
   LogicalResult run();
 
 private:
+  int64_t vocabulary();
   LogicalResult findLogits();
   SmallVector<Operation *> needed();
   LogicalResult convert(Operation &Op);
@@ -133,10 +134,19 @@ LogicalResult Stepper::unsupported(Operation *Op, const Twine &Why) {
   return failure();
 }
 
+/// Rows of the table that the token ids index; -1 without one.
+int64_t Stepper::vocabulary() {
+  for (Operation &Op : Main.getBody().front())
+    if (auto Old = dyn_cast<llm::EmbedOp>(Op))
+      if (auto Table = Module.lookupSymbol<llm::WeightOp>(Old.getWeight()))
+        return cast<RankedTensorType>(Table.getType()).getDimSize(0);
+  return -1;
+}
+
 LogicalResult Stepper::findLogits() {
   Operation *Return = Main.getBody().front().getTerminator();
   std::optional<Ending> Best;
-  int64_t BestRank = -1;
+  int64_t BestRank = 0, Vocab = vocabulary();
   for (OpOperand &Out : Return->getOpOperands()) {
     unsigned I = Out.getOperandNumber();
     if (Main.getResultAttr(I, CacheAttr))
@@ -144,10 +154,12 @@ LogicalResult Stepper::findLogits() {
     std::optional<Ending> E = endingOf(Out.get());
     if (!E)
       continue;
+    // One logit per token; by name also another number (fewer rows, or a head
+    // padded to a round size).
     auto Name = Main.getResultAttrOfType<StringAttr>(I, onnx::NameAttr);
-    int64_t Rank = featuresOf(E->Head);
+    int64_t Rank = featuresOf(E->Head) == Vocab;
     if (Name && Name.getValue().contains("logits"))
-      Rank = INT64_MAX;
+      Rank = 2;
     if (Rank > BestRank) {
       BestRank = Rank;
       Best = E;
@@ -156,10 +168,21 @@ LogicalResult Stepper::findLogits() {
   if (!Best) {
     Main.emitError() << "no logits among the " << Return->getNumOperands()
                      << " outputs: none is a product of token rows with a "
-                        "matrix of the file (hidden states, or an encoder?)";
+                        "matrix of "
+                     << Vocab
+                     << " rows, one per token of the embedding (hidden states, "
+                        "or an encoder?)";
     return failure();
   }
   End = *Best;
+  // A sampled token is the next id.
+  if (featuresOf(End.Head) > Vocab) {
+    End.Head.emitError() << "vocabulary mismatch: the head '"
+                         << nodeName(End.Head) << "' gives "
+                         << featuresOf(End.Head)
+                         << " logits, the embedding has " << Vocab << " rows";
+    return failure();
+  }
   return success();
 }
 
@@ -183,6 +206,8 @@ SmallVector<Operation *> Stepper::needed() {
     Operation *Op = Work[I].getDefiningOp();
     if (!Op || !Seen.insert(Op).second)
       continue;
+    if (isa<llm::RopeTableOp>(Op))
+      continue; // positions become those of the step
     for (Value V : Op->getOperands())
       if (R.isData(V) || isa_and_nonnull<llm::RopeTableOp>(V.getDefiningOp()))
         Work.insert(V);
@@ -252,8 +277,10 @@ static bool choosesRows(Operation *Op) {
 }
 
 LogicalResult Stepper::convert(Operation &Op) {
+  if (isa<llm::EmbedOp, llm::RopeTableOp>(Op))
+    return convertLlm(Op);
   for (Value V : Op.getOperands()) {
-    if (R.isData(V) && isa<BlockArgument>(V) && !isa<llm::EmbedOp>(Op))
+    if (R.isData(V) && isa<BlockArgument>(V))
       return unsupported(&Op, "it uses input '" +
                                   argName(cast<BlockArgument>(V)) +
                                   "' directly");

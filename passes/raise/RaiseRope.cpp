@@ -76,8 +76,9 @@ template <typename OpTy> OpTy findAbove(Value V) {
 class Finder {
 public:
   Finder(func::FuncOp Main, const Roles &TheRoles, eval::WeightReader Reader)
-      : R(TheRoles), Plain(Main, R, Reader, Sample{2, 5, {}, 0}),
-        Shuffled(Main, R, Reader, Sample{2, 5, {4, 0, 6, 2, 1}, 0}),
+      : R(TheRoles), Past(R.find(Role::Past) ? 2 : 0),
+        Plain(Main, R, Reader, Sample{Past, 5, {}, 0}),
+        Shuffled(Main, R, Reader, Sample{Past, 5, {4, 0, 3, 2, 1}, 0}),
         Start(Main, R, Reader, Sample{0, 5, {}, 0}) {}
 
   /// Why Y is no rotation, or null. `Near` tells whether it looked like one.
@@ -92,6 +93,7 @@ private:
   std::vector<int64_t> positions(const Probe &P) const;
 
   const Roles &R;
+  int64_t Past; ///< tokens in the cache, if there is one
   Probe Plain, Shuffled, Start;
   /// Tables by the values that they were read from: layers share them.
   std::map<std::vector<void *>, Table> Tables;
