@@ -206,8 +206,8 @@ SmallVector<Operation *> Stepper::needed() {
     Operation *Op = Work[I].getDefiningOp();
     if (!Op || !Seen.insert(Op).second)
       continue;
-    if (isa<llm::RopeTableOp>(Op))
-      continue; // positions become those of the step
+    if (isa<llm::EmbedOp, llm::RopeTableOp>(Op))
+      continue; // ids and positions become those of the step
     for (Value V : Op->getOperands())
       if (R.isData(V) || isa_and_nonnull<llm::RopeTableOp>(V.getDefiningOp()))
         Work.insert(V);
