@@ -1,6 +1,6 @@
 // The kernels that work row by row against the reference, and the elementary
 // functions against libm.
-#include "compiler/kernels/ref/Math.h"
+#include "compiler/kernels/ref/Product.h"
 #include "test/kernels/Harness.h"
 
 #include <gtest/gtest.h>
@@ -143,6 +143,22 @@ TEST(ElementwiseKernels, EqualReference) {
     Both([&](const LlmcCtx *C, const KernelSet &K,
              float *Out) { K.scale(C, X.data(), Out, N, 0.7f); },
          "scale");
+  }
+}
+
+TEST(Half, ReferenceConvertsAsTheRuntime) {
+  for (uint32_t H = 0; H < 0x10000; ++H) {
+    float F = ref::fromHalf(static_cast<uint16_t>(H));
+    if (std::isnan(F))
+      continue;
+    ASSERT_EQ(F, llmc::f16ToFloat(static_cast<uint16_t>(H))) << H;
+    // The value, and the middle between it and the next: ties to even.
+    float Next = ref::fromHalf(static_cast<uint16_t>(H + 1));
+    for (float X : {F, (F + Next) / 2, F * 1.0003f}) {
+      if (!std::isnan(X)) {
+        ASSERT_EQ(ref::toHalf(X), llmc::floatToF16(X)) << X;
+      }
+    }
   }
 }
 

@@ -1,12 +1,40 @@
 // Norm, quantisation and dot products of the reference kernels.
 #include "compiler/kernels/ref/Product.h"
 
-#include "runtime/base/Half.h"
-
 namespace llmc::kernels::ref {
 
-float fromHalf(uint16_t H) { return f16ToFloat(H); }
-uint16_t toHalf(float F) { return floatToF16(F); }
+namespace {
+template <typename To, typename From> To bits(From F) {
+  static_assert(sizeof(To) == sizeof(From));
+  To T;
+  std::memcpy(&T, &F, sizeof T);
+  return T;
+}
+} // namespace
+
+float fromHalf(uint16_t H) {
+  uint32_t Sign = (H & 0x8000u) << 16, Rest = H & 0x7fffu;
+  // As if the exponent had 8 bits: off by 2^112, denormals included.
+  float F = bits<float>(Rest << 13) * 0x1p112f;
+  if (Rest >= 0x7c00u)
+    F = bits<float>(0x7f800000u | Rest << 13);
+  return bits<float>(bits<uint32_t>(F) | Sign);
+}
+
+uint16_t toHalf(float F) {
+  uint32_t Sign = bits<uint32_t>(F) >> 16 & 0x8000u;
+  float A = std::fabs(F);
+  if (!(A < 65520.0f)) // infinity and NaN, too
+    return static_cast<uint16_t>(Sign | (A != A ? 0x7e00u : 0x7c00u));
+  // The step of half around A is 2^(e - 10), at least 2^-24; dividing by it is
+  // exact, and so is what rounding leaves.
+  int E = 0;
+  std::frexp(A, &E);
+  int Step = E - 11 < -24 ? -24 : E - 11;
+  float Rounded = std::ldexp(std::nearbyint(std::ldexp(A, -Step)), Step);
+  return static_cast<uint16_t>(Sign |
+                               bits<uint32_t>(Rounded * 0x1p-112f) >> 13);
+}
 
 std::vector<float> normRow(const float *X, int64_t K, int64_t Norm,
                            const float *Gain, const float *Bias, float Eps) {

@@ -1,11 +1,11 @@
 // RUN: llmc-image %s --emit asm -o - | FileCheck %s --check-prefix=ASM
+// Program of two layers: kernels are inlined and specialised, the inner loop of
+// int8 products is vpdpbusd with a broadcast, the image imports nothing and its
+// bytes are the same from everywhere.
 // RUN: llmc-image %s --emit llvm -o - | FileCheck %s --check-prefix=LLVM
 // RUN: llmc-image %s --isa avx2 --emit asm -o - | FileCheck %s --check-prefix=AVX2
 // RUN: llmc-image %s -o %t.so && llvm-readelf --dyn-syms --relocs --dynamic %t.so | FileCheck %s --check-prefix=ELF
 // RUN: rm -rf %t.d && mkdir %t.d && cd %t.d && llmc-image %s -o %t.2.so && cmp %t.so %t.2.so
-// A two-layer program: kernels are inlined and specialised, the inner loop of
-// int8 products is vpdpbusd with a broadcast, the image imports nothing and its
-// bytes are the same from everywhere.
 
 // ASM-NOT: call{{.*}}k_
 // ASM: llmc_cpu_image:
