@@ -103,7 +103,8 @@ Status openError(std::string_view Name, std::string_view Tensor,
 
 WeightStore::WeightStore(WeightStore &&Other) noexcept
     : Options(Other.Options), Folder(std::move(Other.Folder)),
-      FolderFd(Other.FolderFd), Files(std::move(Other.Files)) {
+      FolderFd(Other.FolderFd), Files(std::move(Other.Files)),
+      ByName(std::move(Other.ByName)) {
   Other.FolderFd = -1;
   Other.Files.clear();
 }
@@ -115,6 +116,7 @@ WeightStore &WeightStore::operator=(WeightStore &&Other) noexcept {
     Folder = std::move(Other.Folder);
     FolderFd = Other.FolderFd;
     Files = std::move(Other.Files);
+    ByName = std::move(Other.ByName);
     Other.FolderFd = -1;
     Other.Files.clear();
   }
@@ -157,6 +159,7 @@ Result<WeightStore> WeightStore::open(const std::string &ModelPath,
   LLMC_ASSIGN_OR_RETURN(OpenFile F, Store.describe(Fd.get(), Name, ""));
   F.Fd = Fd.release();
   Store.Files.push_back(std::move(F));
+  Store.ByName[Name] = 0;
   return Store;
 }
 
@@ -202,10 +205,9 @@ Result<int> WeightStore::openLocation(const std::string &Clean,
 Result<uint32_t> WeightStore::addFile(std::string_view Location,
                                       std::string_view Tensor) {
   LLMC_ASSIGN_OR_RETURN(std::string Clean, cleanLocation(Location, Tensor));
-  // The last file is the likely one; there are few in any case.
-  for (size_t I = Files.size(); I-- > 0;)
-    if (!Files[I].IsMemory && Files[I].Name == Clean)
-      return static_cast<uint32_t>(I);
+  std::map<std::string, uint32_t>::const_iterator Known = ByName.find(Clean);
+  if (Known != ByName.end())
+    return Known->second;
   if (Files.size() >= MaxFiles)
     return malformedError("more than " + std::to_string(MaxFiles) +
                           " data files");
@@ -215,7 +217,7 @@ Result<uint32_t> WeightStore::addFile(std::string_view Location,
   if (Files.size() < MaxOpenFiles)
     F.Fd = Fd.release();
   Files.push_back(std::move(F));
-  return static_cast<uint32_t>(Files.size() - 1);
+  return ByName[Clean] = static_cast<uint32_t>(Files.size() - 1);
 }
 
 uint32_t WeightStore::addMemory(std::vector<uint8_t> Bytes) {

@@ -8,6 +8,7 @@
 #include "runtime/base/Status.h"
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -76,6 +77,7 @@ private:
   std::string Folder; ///< as the user's path names it; "." when it has none
   int FolderFd = -1;
   std::vector<OpenFile> Files;
+  std::map<std::string, uint32_t> ByName; ///< data files
 };
 
 } // namespace llmc

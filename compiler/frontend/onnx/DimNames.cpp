@@ -21,6 +21,9 @@ std::string llmc::dimExpression(const std::string &Param) {
   llvm::StringRef Text = llvm::StringRef(Param).trim();
   if (Text.empty())
     return "?";
+  constexpr size_t MaxExpression = 200;
+  if (Text.size() > MaxExpression)
+    return symbolOf(Text);
   llvm::SmallVector<llvm::StringRef> Terms;
   Text.split(Terms, '+');
   std::vector<std::string> Symbols;

@@ -12,9 +12,14 @@ using ::onnx::FunctionProto;
 using ::onnx::NodeProto;
 
 namespace {
-/// Small functions that call each other can unfold without end.
-constexpr size_t MaxNodes = 1u << 18;
+/// Small functions that call each other can unfold without end, in nodes and
+/// in the bytes of their names and attributes.
+constexpr uint64_t MaxNodes = 1u << 18;
+constexpr uint64_t MaxInlinedBytes = 128u << 20;
 constexpr unsigned MaxCallDepth = 64;
+/// Attributes are looked up one by one.
+constexpr int MaxAttributes = 256;
+constexpr size_t MaxLabel = 200;
 
 std::string functionKey(llvm::StringRef Domain, llvm::StringRef Name,
                         llvm::StringRef Overload) {
@@ -52,26 +57,35 @@ Status FlatGraph::checkRecursion() const {
   struct Frame {
     const FunctionProto *F;
     int Next;
+    uint64_t Size;
   };
-  llvm::DenseSet<const FunctionProto *> Done;
+  llvm::DenseMap<const FunctionProto *, uint64_t> Done; // unfolded nodes
   for (const llvm::StringMapEntry<const FunctionProto *> &Entry : Functions) {
     std::vector<Frame> Stack;
     llvm::DenseSet<const FunctionProto *> Open;
     if (!Done.contains(Entry.second)) {
-      Stack.push_back({Entry.second, 0});
+      Stack.push_back({Entry.second, 0, 0});
       Open.insert(Entry.second);
     }
     while (!Stack.empty()) {
       Frame &Top = Stack.back();
       if (Top.Next == Top.F->node_size()) {
-        Done.insert(Top.F);
+        uint64_t Size = Top.Size;
+        Done[Top.F] = Size;
         Open.erase(Top.F);
         Stack.pop_back();
+        if (!Stack.empty())
+          Stack.back().Size += Size;
+        if (Size > MaxNodes)
+          return malformedError("local functions unfold to more than " +
+                                std::to_string(MaxNodes) + " nodes");
         continue;
       }
       const FunctionProto *Callee = functionOf(Top.F->node(Top.Next++));
-      if (!Callee || Done.contains(Callee))
+      if (!Callee || Done.contains(Callee)) {
+        Top.Size += Callee ? Done[Callee] : 1;
         continue;
+      }
       if (!Open.insert(Callee).second) {
         std::string Path;
         for (const Frame &F : Stack)
@@ -80,7 +94,7 @@ Status FlatGraph::checkRecursion() const {
                               " is recursive: " + Path +
                               printable(Callee->name()));
       }
-      Stack.push_back({Callee, 0});
+      Stack.push_back({Callee, 0, 0});
     }
   }
   return Status::success();
@@ -92,6 +106,13 @@ Status FlatGraph::addNode(const NodeProto &Node, int64_t NodeOpset,
   if (Label.empty())
     Label = Node.op_type() + "_" + std::to_string(Nodes.size());
   Label = Prefix + Label;
+  if (Label.size() > MaxLabel)
+    Label = "..." + Label.substr(Label.size() - MaxLabel);
+  if (Node.attribute_size() > MaxAttributes)
+    return malformedError("node " + quoted(Label) + " has " +
+                          std::to_string(Node.attribute_size()) +
+                          " attributes, expected at most " +
+                          std::to_string(MaxAttributes));
   if (const FunctionProto *F = functionOf(Node))
     return inlineCall(Node, *F, Label, Depth);
   if (Nodes.size() >= MaxNodes)
@@ -102,11 +123,12 @@ Status FlatGraph::addNode(const NodeProto &Node, int64_t NodeOpset,
 }
 
 namespace {
-/// Renames the values of a function's body for one call.
+/// Renames the values of a function's body for one call. Labels of calls need
+/// not be unique, so values get the call's number.
 class CallNames {
 public:
-  CallNames(const NodeProto &Call, const FunctionProto &F, std::string Label)
-      : Prefix(std::move(Label) + "/") {
+  CallNames(const NodeProto &Call, const FunctionProto &F, size_t Number)
+      : Prefix("//call" + std::to_string(Number) + "/") {
     for (int I = 0; I < F.input_size(); ++I)
       Map[F.input(I)] = I < Call.input_size() ? Call.input(I) : "";
     for (int I = 0; I < F.output_size(); ++I)
@@ -174,12 +196,14 @@ Status FlatGraph::inlineCall(const NodeProto &Call, const FunctionProto &F,
         std::to_string(Call.output_size()) + " outputs, expected at most " +
         std::to_string(F.input_size()) + " and " +
         std::to_string(F.output_size()));
-  CallNames Names(Call, F, Label);
+  // What this call costs besides its nodes.
+  LLMC_RETURN_IF_ERROR(
+      countInlined(32 * static_cast<uint64_t>(F.input_size() + F.output_size() +
+                                              F.opset_import_size())));
+  CallNames Names(Call, F, NumCalls++);
   int64_t BodyOpset = functionOpset(F, Opset);
   for (const NodeProto &Node : F.node()) {
-    if (Inlined.size() >= MaxNodes)
-      return malformedError("local functions unfold to more than " +
-                            std::to_string(MaxNodes) + " nodes");
+    LLMC_RETURN_IF_ERROR(countInlined(Node.ByteSizeLong()));
     Inlined.push_back(std::make_unique<NodeProto>());
     NodeProto &Copy = *Inlined.back();
     Copy.set_name(Node.name());
@@ -191,19 +215,30 @@ Status FlatGraph::inlineCall(const NodeProto &Call, const FunctionProto &F,
     for (const std::string &Name : Node.output())
       Copy.add_output(Names(Name));
     copyAttributes(Node, Call, F, Copy);
+    LLMC_RETURN_IF_ERROR(countInlined(Copy.ByteSizeLong()));
     LLMC_RETURN_IF_ERROR(addNode(Copy, BodyOpset, Label + "/", Depth + 1));
   }
   // A function may hand an input on as an output.
-  for (int I = 0; I < Call.output_size(); ++I)
-    for (const std::string &Input : F.input())
-      if (F.output(I) == Input && !Call.output(I).empty()) {
-        Inlined.push_back(std::make_unique<NodeProto>());
-        NodeProto &Copy = *Inlined.back();
-        Copy.set_op_type("Identity");
-        Copy.add_input(Names(Input));
-        Copy.add_output(Call.output(I));
-        LLMC_RETURN_IF_ERROR(addNode(Copy, BodyOpset, Label + "/", Depth + 1));
-        break;
-      }
+  llvm::StringSet<> Inputs;
+  for (const std::string &Input : F.input())
+    Inputs.insert(Input);
+  for (int I = 0; I < Call.output_size(); ++I) {
+    if (!Inputs.contains(F.output(I)) || Call.output(I).empty())
+      continue;
+    Inlined.push_back(std::make_unique<NodeProto>());
+    NodeProto &Copy = *Inlined.back();
+    Copy.set_op_type("Identity");
+    Copy.add_input(Names(F.output(I)));
+    Copy.add_output(Call.output(I));
+    LLMC_RETURN_IF_ERROR(addNode(Copy, BodyOpset, Label + "/", Depth + 1));
+  }
   return Status::success();
+}
+
+Status FlatGraph::countInlined(uint64_t Bytes) {
+  InlinedBytes += Bytes;
+  if (InlinedBytes <= MaxInlinedBytes)
+    return Status::success();
+  return malformedError("local functions unfold to more than " +
+                        std::to_string(MaxInlinedBytes) + " bytes");
 }

@@ -4,6 +4,7 @@
 #define LLMC_COMPILER_FRONTEND_ONNX_GRAPH_H
 
 #include "runtime/base/Status.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
@@ -55,12 +56,15 @@ private:
   Status inlineCall(const ::onnx::NodeProto &Call,
                     const ::onnx::FunctionProto &Body, const std::string &Label,
                     unsigned Depth);
+  Status countInlined(uint64_t Bytes);
   Status mapProducers(const ::onnx::ModelProto &Model);
   Status sort();
   void markLive(const ::onnx::ModelProto &Model);
 
   llvm::StringMap<const ::onnx::FunctionProto *> Functions;
   std::vector<std::unique_ptr<::onnx::NodeProto>> Inlined;
+  uint64_t InlinedBytes = 0; ///< what inlining has copied so far
+  size_t NumCalls = 0;
   llvm::StringMap<size_t> Producers; ///< value -> node
   llvm::StringSet<> Sources;         ///< graph inputs and initializers
 };

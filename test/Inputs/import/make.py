@@ -140,7 +140,7 @@ def functions():
     attr.name, attr.ref_attr_name, attr.type = "axis", "dim", onnx.AttributeProto.INT
     outer = h.make_function("local", "Block", ["v", "bias"], ["c", "v"], [n("Scale", "v,v", "a", "call", domain="local"), n("Add", "a,bias", "b", "add"), cast],
                             [h.make_opsetid("", 18), h.make_opsetid("local", 1)], ["dim"])
-    save(model([n("Block", "x,x", "p,q", "first", domain="local", dim=-1), n("Block", "p,q", "r,", "second", domain="local"), n("Relu", "r", "y", "relu")],
+    save(model([n("Block", "x,x", "p,q", "same", domain="local", dim=-1), n("Block", "p,q", "r,", "same", domain="local"), n("Relu", "r", "y", "relu")],
                functions=[inner, outer, h.make_function("", "Relu", ["v"], ["r"], [n("Neg", "v", "r")], [h.make_opsetid("", 18)])], domains=["local"]), "functions")
 
 
@@ -231,6 +231,10 @@ def bad():
         chain.append(h.make_function("local", f"F{i}", ["v"], ["r"], body, [h.make_opsetid("local", 1)]))
     save(model([n("F39", "x", "y", domain="local")], functions=chain, domains=["local"]), "exploding-functions", BAD)
 
+    m = model([n("Neg", "x", "y", "many")])
+    for i in range(300):
+        m.graph.node[0].attribute.add().name = str(i)
+    save(m, "many-attributes", BAD)
     save(model([n("Gather", "x,w", "y", "g", axis=1.5)], inits=[w]), "attr-type", BAD)
     save(model([n("Cast", "x", "y", "c")]), "attr-missing", BAD)
     save(model([n("Cast", "x", "y", "c", to=T.STRING)]), "cast-string", BAD)

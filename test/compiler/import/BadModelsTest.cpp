@@ -46,6 +46,7 @@ const BadModel Models[] = {
     {"subgraph", U, "If: control flow (a subgraph) is not supported yet"},
     {"unsupported", U, "7 reasons in 8 nodes (org.example.Magic, ReduceMeen"},
     // Nodes.
+    {"many-attributes", M, "node 'many' has 300 attributes, expected at most"},
     {"attr-type", M, "'axis' of node 'g' (Gather) is a float, expected an int"},
     {"attr-missing", M, "node 'c' (Cast) lacks attribute 'to'"},
     {"attr-twice", M, "'axis' of node 'g' (Gather) is there twice"},
