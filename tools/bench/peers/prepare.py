@@ -99,7 +99,15 @@ def make_iree(out):
             "--iree-llvmcpu-enable-ukernels=all", "-o", out / "model.vmfb")
 
 
+def make_llmc(out):
+    root = HERE.parents[2]
+    out.mkdir()
+    command(root / "build/release/bin/llmc", "compile", root / "build/smollm2/model.onnx", "--int8", "--max-batch", "8", "--max-context", "1024",
+            "-o", out / "int8.llmc")
+
+
 MAIN = {
+    "llmc": make_llmc,
     "gguf": make_gguf,
     "hf": make_hf,
     "hf-genai": make_hf_genai,

@@ -3,8 +3,9 @@
 #
 #   run.sh [FOLDER]                          everything (default folder: ~/.cache/llmc-peers; about 14 GB, 60 minutes)
 #   run.sh FOLDER --only llama.cpp openvino:ov-int8 --threads 2
-#   LIGHT=1 run.sh FOLDER                    llama.cpp alone (Q8_0, Q4_0, Q4_1, f16): about 10 minutes, most of it building it
+#   LIGHT=1 run.sh FOLDER                    llmc and llama.cpp Q8_0: about 10 minutes, most of it building llama.cpp
 #
+# llmc itself is build/release of this tree (./dev build, ./dev demo); its artifact in models/llmc is made once: remove it after a change.
 # Creates two virtual environments (main and openvino, because their transformers differ), builds llama.cpp with
 # -march=native, makes the model files and runs bench.py. Whatever exists already is reused.
 # PEERS_LOCK=FILE holds that file's lock during each measurement. QUALITY=0 leaves out the perplexity runs.
@@ -23,8 +24,8 @@ if [ -n "${LIGHT:-}" ]; then
     touch "$home/main/light"
   fi
   cc -O3 -march=native -pthread "$here/probe.c" -o "$home/probe"
-  "$home/main/bin/python" "$here/prepare.py" main "$home/models" gguf
-  exec "$home/main/bin/python" "$here/bench.py" "$home" --only llama.cpp "$@"
+  "$home/main/bin/python" "$here/prepare.py" main "$home/models" gguf llmc
+  exec "$home/main/bin/python" "$here/bench.py" "$home" --only llmc llama.cpp:q8_0 "$@"
 fi
 if [ ! -e "$home/main/ready" ]; then
   python3 -m venv "$home/main"
