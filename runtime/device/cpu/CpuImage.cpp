@@ -12,15 +12,6 @@
 
 namespace llmc {
 namespace {
-/// A descriptor that closes itself.
-struct Descriptor {
-  int Fd = -1;
-  ~Descriptor() {
-    if (Fd >= 0)
-      close(Fd);
-  }
-};
-
 Status writeAll(int Fd, std::span<const uint8_t> Bytes) {
   while (!Bytes.empty()) {
     ssize_t N = write(Fd, Bytes.data(), Bytes.size());
@@ -37,6 +28,7 @@ Status writeAll(int Fd, std::span<const uint8_t> Bytes) {
 
 CpuImage &CpuImage::operator=(CpuImage &&O) noexcept {
   std::swap(Handle, O.Handle);
+  std::swap(File, O.File);
   std::swap(Step, O.Step);
   return *this;
 }
@@ -44,18 +36,22 @@ CpuImage &CpuImage::operator=(CpuImage &&O) noexcept {
 CpuImage::~CpuImage() {
   if (Handle)
     dlclose(Handle);
+  if (File >= 0)
+    close(File);
 }
 
 Result<CpuImage> CpuImage::load(std::span<const uint8_t> Bytes) {
   if (Bytes.size() < 64 || std::memcmp(Bytes.data(), "\177ELF", 4) != 0)
     return malformedError("the CPU code of the artifact is no ELF image");
-  Descriptor File{memfd_create("llmc-image", MFD_CLOEXEC)};
-  if (File.Fd < 0)
+  CpuImage Image;
+  Image.File = memfd_create("llmc-image", MFD_CLOEXEC);
+  if (Image.File < 0)
     return doesNotFitError("no memory file for the CPU image: " +
                            std::string(std::strerror(errno)));
-  LLMC_RETURN_IF_ERROR(writeAll(File.Fd, Bytes));
-  std::string Path = "/proc/self/fd/" + std::to_string(File.Fd);
-  CpuImage Image;
+  LLMC_RETURN_IF_ERROR(writeAll(Image.File, Bytes));
+  // The file stays open: dlopen takes two libraries for one when their paths
+  // are equal, and a closed descriptor's number comes back.
+  std::string Path = "/proc/self/fd/" + std::to_string(Image.File);
   Image.Handle = dlopen(Path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!Image.Handle)
     return malformedError("the CPU image does not load: " +

@@ -27,6 +27,7 @@ public:
 
 private:
   void *Handle = nullptr;
+  int File = -1; ///< memory file of the code, open as long as it is loaded
   LlmcCpuStepFn Step = nullptr;
 };
 

@@ -229,6 +229,25 @@ TEST(CpuNumericsOfTwo, InstructionSetDoesNotShow) {
   }
   EXPECT_TRUE(same(Logits[0], Logits[1]));
 }
+
+/// Found by eval with a reference: both ran the code of one.
+TEST(CpuNumericsOfTwo, TwoModelsAtOnceKeepTheirCode) {
+  if (!hasCpuFeature("avx2"))
+    GTEST_SKIP() << "this machine has no avx2";
+  std::vector<std::vector<float>> Alone[2];
+  for (int I = 0; I < 2; ++I) {
+    Session S(modelOf({I == 0, true, "x86-64-v3"}), 1);
+    ASSERT_TRUE(S.ok());
+    Sequence Q = S.make(4, 20);
+    Alone[I] = S.generate(Q, 20, 2);
+  }
+  Session A(modelOf({true, true, "x86-64-v3"}), 1);
+  Session B(modelOf({false, true, "x86-64-v3"}), 1);
+  ASSERT_TRUE(A.ok() && B.ok());
+  Sequence QA = A.make(4, 20), QB = B.make(4, 20);
+  EXPECT_TRUE(same(B.generate(QB, 20, 2), Alone[1]));
+  EXPECT_TRUE(same(A.generate(QA, 20, 2), Alone[0]));
+}
 INSTANTIATE_TEST_SUITE_P(
     Variants, CpuNumerics,
     testing::Values(Variant{true, true, "x86-64-avx512vnni"},
