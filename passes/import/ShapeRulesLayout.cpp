@@ -231,14 +231,20 @@ static void concat(RuleCall &C) {
   DimList Out = C.in(0).Shape, Data;
   bool HasData = Rank == 1;
   Dim Sum = DimExpr(0);
-  for (const ValueInfo *V : C.In) {
+  bool Declared = isa<BlockArgument>(C.Op->getOperand(0));
+  for (auto [N, V] : llvm::enumerate(C.In)) {
     if (V->rank() != Rank)
       return;
     Sum = add(Sum, V->Shape[*Axis]);
-    // Other dims are equal in a valid program: keep the best known one.
+    // Other dims are equal in a valid program: keep the best known one, a
+    // number, else what was computed. Files are known to name dims of their
+    // inputs wrongly ("batch" for batch * heads).
+    bool Better = Declared && !isa<BlockArgument>(C.Op->getOperand(N));
     for (size_t I = 0; I < Rank; ++I)
-      if (!Out[I] || (V->Shape[I] && V->Shape[I]->isConstant()))
+      if (V->Shape[I] && (!Out[I] || V->Shape[I]->isConstant() ||
+                          (Better && !Out[I]->isConstant())))
         Out[I] = V->Shape[I];
+    Declared &= !Better;
     HasData &= V->HasData;
     if (HasData)
       Data.append(V->Data);

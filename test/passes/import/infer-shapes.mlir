@@ -158,3 +158,19 @@ func.func @contradiction(%x: tensor<1xf32>) {
   %y = onnx.expand %x, %s : (tensor<1xf32>, tensor<*xi64>) -> tensor<*xf32>
   return
 }
+
+// -----
+
+// A cache input whose first dim is misnamed: what is computed is believed.
+// CHECK-LABEL: func.func @misnamed_cache
+// CHECK: onnx.concat {{.*}} -> tensor<?x8x?xf32, #onnx.dims<["4*b", "8", "past + s"]>>
+func.func @misnamed_cache(%past: tensor<?x8x?xf32, #onnx.dims<["b", "8", "past"]>>, %x: tensor<?x4x8x?xf32, #onnx.dims<["b", "4", "8", "s"]>>) {
+  %dims = onnx.shape %x : (tensor<?x4x8x?xf32, #onnx.dims<["b", "4", "8", "s"]>>) -> tensor<*xi64>
+  %v3 = onnx.constant dense<3> : tensor<1xi64>
+  %head = onnx.constant dense<[-1, 8]> : tensor<2xi64>
+  %s = onnx.gather %dims, %v3 : (tensor<*xi64>, tensor<1xi64>) -> tensor<*xi64>
+  %to = onnx.concat %head, %s {axis = 0 : i64} : (tensor<2xi64>, tensor<*xi64>) -> tensor<*xi64>
+  %new = onnx.reshape %x, %to : (tensor<?x4x8x?xf32, #onnx.dims<["b", "4", "8", "s"]>>, tensor<*xi64>) -> tensor<*xf32>
+  %all = onnx.concat %past, %new {axis = 2 : i64} : (tensor<?x8x?xf32, #onnx.dims<["b", "8", "past"]>>, tensor<*xf32>) -> tensor<*xf32>
+  return
+}
