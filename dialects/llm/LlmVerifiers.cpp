@@ -182,7 +182,7 @@ LogicalResult StateOp::verify() {
            << "C2: kv_heads, head_dim and v_head_dim must be positive, found "
            << Heads << ", " << Dim << ", " << VDim;
   if (int64_t(getIndex()) < 0)
-    return emitOpError() << "C2: index is " << getIndex()
+    return emitOpError() << "C2: index is " << int64_t(getIndex())
                          << ", expected at least 0";
   return success();
 }

@@ -4,12 +4,11 @@
 #define LLMC_PASSES_RAISE_PASSES
 include "mlir/Pass/PassBase.td"
 
-class RaisePass<string flag> : Pass<flag, "::mlir::ModuleOp"> {
-  let dependentDialects = ["::llmc::llm::LlmDialect", "::llmc::onnx::OnnxDialect"];
-}
+defvar LlmAndOnnx = ["::llmc::llm::LlmDialect", "::llmc::onnx::OnnxDialect"];
 
-def RaiseEmbedding : RaisePass<"llmc-raise-embedding"> {
+def RaiseEmbedding : Pass<"llmc-raise-embedding", "::mlir::ModuleOp"> {
   let summary = "Gather of a table by token ids → llm.embed";
+  let dependentDialects = LlmAndOnnx;
   let description = [{
     Fires on a Gather of axis 0 whose data is a matrix of the file and whose
     indices come from the token input of the graph; a following multiplication
@@ -23,8 +22,9 @@ def RaiseEmbedding : RaisePass<"llmc-raise-embedding"> {
   }];
 }
 
-def RaiseNorm : RaisePass<"llmc-raise-norm"> {
+def RaiseNorm : Pass<"llmc-raise-norm", "::mlir::ModuleOp"> {
   let summary = "RMS and layer norms in every spelling → llm.norm";
+  let dependentDialects = LlmAndOnnx;
   let description = [{
     Decomposed norms are found from their ReduceMean: the squares by Pow or Mul,
     the root by Sqrt with Div or Reciprocal or by Pow(-0.5), casts anywhere, the
@@ -44,8 +44,9 @@ def RaiseNorm : RaisePass<"llmc-raise-norm"> {
   }];
 }
 
-def RaiseLinear : RaisePass<"llmc-raise-linear"> {
+def RaiseLinear : Pass<"llmc-raise-linear", "::mlir::ModuleOp"> {
   let summary = "MatMul or Gemm by a weight, and its bias → llm.linear";
+  let dependentDialects = LlmAndOnnx;
   let description = [{
     The weight is a matrix of the file in either orientation; a following Add of
     a vector of the file becomes the bias. Split or Slice of the features of a
@@ -60,8 +61,9 @@ def RaiseLinear : RaisePass<"llmc-raise-linear"> {
   }];
 }
 
-def RaiseActivation : RaisePass<"llmc-raise-activation"> {
+def RaiseActivation : Pass<"llmc-raise-activation", "::mlir::ModuleOp"> {
   let summary = "SiLU, GELU, ReLU, … → llm.activation, and act(a) * b → llm.glu";
+  let dependentDialects = LlmAndOnnx;
   let description = [{
     ```mlir
     %s = onnx.sigmoid %g
@@ -73,13 +75,9 @@ def RaiseActivation : RaisePass<"llmc-raise-activation"> {
   }];
 }
 
-class RaisePassWithWeights<string flag> : RaisePass<flag> {
-  let options = [Option<"Model", "model", "std::string", "\"\"",
-                        "path of the model file, to read small weights from">];
-}
-
-def RaiseKvCache : RaisePass<"llmc-raise-kv-cache"> {
+def RaiseKvCache : Pass<"llmc-raise-kv-cache", "::mlir::ModuleOp"> {
   let summary = "pairs cache inputs with the outputs that continue them";
+  let dependentDialects = LlmAndOnnx;
   let description = [{
     An output that is made of one float input by moving elements, with a Concat
     on the way, continues that input. Both get `llm.cache = n`.
@@ -94,8 +92,11 @@ def RaiseKvCache : RaisePass<"llmc-raise-kv-cache"> {
   }];
 }
 
-def RaiseRope : RaisePassWithWeights<"llmc-raise-rope"> {
+def RaiseRope : Pass<"llmc-raise-rope", "::mlir::ModuleOp"> {
   let summary = "rotary embeddings → llm.rope on flat rows, one llm.rope_table";
+  let dependentDialects = LlmAndOnnx;
+  let options = [Option<"Model", "model", "std::string", "\"\"",
+                        "path of the model file, to read small weights from">];
   let description = [{
     The rotation is proved by evaluation on samples, so its spelling does not
     matter; frequencies are the file's own. Positions are the position input of
@@ -114,8 +115,11 @@ def RaiseRope : RaisePassWithWeights<"llmc-raise-rope"> {
   }];
 }
 
-def RaiseMask : RaisePassWithWeights<"llmc-raise-mask"> {
+def RaiseMask : Pass<"llmc-raise-mask", "::mlir::ModuleOp"> {
   let summary = "what each softmax may see, by evaluating its mask";
+  let dependentDialects = LlmAndOnnx;
+  let options = [Option<"Model", "model", "std::string", "\"\"",
+                        "path of the model file, to read small weights from">];
   let description = [{
     The scores are replaced by zeros and the input of the softmax is evaluated
     on samples: what is hugely negative is hidden. If the rest is causal, with
@@ -130,8 +134,11 @@ def RaiseMask : RaisePassWithWeights<"llmc-raise-mask"> {
   }];
 }
 
-def RaiseAttention : RaisePassWithWeights<"llmc-raise-attention"> {
+def RaiseAttention : Pass<"llmc-raise-attention", "::mlir::ModuleOp"> {
   let summary = "attention blocks → llm.padded_attention and llm.state";
+  let dependentDialects = LlmAndOnnx;
+  let options = [Option<"Model", "model", "std::string", "\"\"",
+                        "path of the model file, to read small weights from">];
   let description = [{
     A block reaches from the flat rows of q, k and v over a softmax to the
     merged heads. Its scale and softcap are measured, and the whole block is
@@ -151,8 +158,9 @@ def RaiseAttention : RaisePassWithWeights<"llmc-raise-attention"> {
   }];
 }
 
-def RaiseModel : RaisePass<"llmc-raise-model"> {
+def RaiseModel : Pass<"llmc-raise-model", "::mlir::ModuleOp"> {
   let summary = "the padded graph → the token-major step function";
+  let dependentDialects = LlmAndOnnx;
   let description = [{
     Follows the logits back to the token ids through llm ops only; padding,
     batch, masks, cache inputs and outputs disappear. What is left on the way
@@ -166,8 +174,11 @@ def RaiseModel : RaisePass<"llmc-raise-model"> {
   }];
 }
 
-def VerifyRaised : RaisePassWithWeights<"llmc-verify-raised"> {
+def VerifyRaised : Pass<"llmc-verify-raised", "::mlir::ModuleOp"> {
   let summary = "raises a module and compares it with what it was";
+  let dependentDialects = LlmAndOnnx;
+  let options = [Option<"Model", "model", "std::string", "\"\"",
+                        "path of the model file, to read small weights from">];
   let description = [{
     Runs all raise passes, evaluates the graph before and the step function
     after on the same tokens, and fails if logits differ by more than 1e-4 of

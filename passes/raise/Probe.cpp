@@ -13,6 +13,7 @@ namespace llmc::raise {
 // Enough for a mask of a window of some ten thousand positions, far below what
 // a machine has.
 constexpr int64_t MaxElements = int64_t(1) << 28;
+constexpr int64_t LargestCache = int64_t(1) << 14;
 constexpr int64_t MaxOperations = int64_t(1) << 34;
 
 int64_t Sample::position(int64_t I) const {
@@ -106,6 +107,10 @@ void Probe::bindInputs(func::FuncOp Graph) {
         continue;
       DType Type = eval::dtypeOf(getElementTypeOrSelf(Arg.getType()));
       eval::Dims Shape = inputShape(Arg, Mine);
+      Inputs[Arg] = Shape;
+      int64_t Count = eval::countOf(Shape);
+      if (Count < 0 || (Mine == Role::Past && Count > LargestCache))
+        continue;
       eval::Tensor T = zeroTensor(Type, Shape);
       std::vector<int64_t> Values(size_t(T.count()));
       for (size_t I = 0; I < Values.size(); ++I) {
@@ -123,6 +128,10 @@ void Probe::bindInputs(func::FuncOp Graph) {
 bool Probe::typeShape(Value V, eval::Dims &Out) {
   if (const eval::Tensor *T = Eval.lookup(V)) {
     Out = T->Shape;
+    return true;
+  }
+  if (auto It = Inputs.find(V); It != Inputs.end()) {
+    Out = It->second;
     return true;
   }
   auto Type = dyn_cast<RankedTensorType>(V.getType());

@@ -30,7 +30,7 @@ struct Sample {
 class Probe {
 public:
   /// Binds every input of the graph: ids 0, mask, positions, empty or zero
-  /// caches.
+  /// caches (long ones only by their shape: many layers of them are large).
   Probe(mlir::func::FuncOp Graph, const Roles &R, eval::WeightReader Reader,
         Sample S);
   Probe(const Probe &) = delete;
@@ -52,6 +52,7 @@ private:
   Sample S;
   eval::Evaluator Eval;
   llvm::StringMap<int64_t> Symbols;
+  llvm::DenseMap<mlir::Value, eval::Dims> Inputs; ///< shapes of all arguments
 };
 
 /// Numbers in [-1, 1], the same ones for the same seed on every machine.

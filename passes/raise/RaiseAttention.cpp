@@ -259,6 +259,11 @@ std::string Prover::prove(Attention &A) {
   Qs = randomTensor({1, Rows, A.Heads * A.Dim}, 11);
   Ks = randomTensor({1, Rows, A.KvHeads * A.Dim}, 12);
   Vs = randomTensor({1, Rows, A.KvHeads * A.VDim}, 13);
+  // One value may be used twice.
+  if (A.K == A.Q)
+    Ks = Qs;
+  if (A.V == A.Q || A.V == A.K)
+    Vs = A.V == A.Q ? Qs : Ks;
   std::vector<double> Want = reference(A, Qs, Ks, Vs, Rows);
   Why = compare(Whole, A, 0, Rows, Want);
   if (!Why.empty() || Caches.empty())

@@ -27,6 +27,9 @@ using namespace mlir;
 namespace llmc::raise {
 namespace {
 
+/// Beyond the context for which any scaling by length begins.
+constexpr int64_t Far = int64_t(1) << 18;
+
 /// Cos and sin of positions, as found in the graph.
 struct Table {
   int64_t Half = 0;
@@ -79,7 +82,9 @@ public:
       : R(TheRoles), Past(R.find(Role::Past) ? 2 : 0),
         Plain(Main, R, Reader, Sample{Past, 5, {}, 0}),
         Shuffled(Main, R, Reader, Sample{Past, 5, {4, 0, 3, 2, 1}, 0}),
-        Start(Main, R, Reader, Sample{0, 5, {}, 0}) {}
+        Start(Main, R, Reader, Sample{0, 5, {}, 0}),
+        Long(Main, R, Reader,
+             Past ? Sample{Far, 2, {}, 0} : Sample{0, Far / 16, {}, 0}) {}
 
   /// Why Y is no rotation, or null. `Near` tells whether it looked like one.
   std::string match(Value Y, Rotation &Out, Table &T, bool &Near);
@@ -87,6 +92,7 @@ public:
 private:
   std::string readTable(const Cone &C, Table &T);
   std::string readAngles(onnx::CosOp Cos, Table &T);
+  std::string checkFar(onnx::CosOp Cos, const Table &T, bool InHalves);
   std::string readFile(Value CosLeaf, Value SinLeaf, Table &T);
   bool same(Probe &P, const Rotation &Rot, const Table &T,
             const std::vector<int64_t> &Positions);
@@ -94,7 +100,7 @@ private:
 
   const Roles &R;
   int64_t Past; ///< tokens in the cache, if there is one
-  Probe Plain, Shuffled, Start;
+  Probe Plain, Shuffled, Start, Long;
   /// Tables by the values that they were read from: layers share them.
   std::map<std::vector<void *>, Table> Tables;
 };
@@ -131,6 +137,27 @@ std::string Finder::readAngles(onnx::CosOp Cos, Table &T) {
   for (int64_t I = 0; I < T.Half; ++I)
     T.Freq.push_back(Row[size_t(!Halves && Pairs ? 2 * I : I)]);
   T.Scaling = 1;
+  return checkFar(Cos, T, Halves || !Pairs);
+}
+
+/// Some scalings change the frequencies once a sequence is long; the graph is
+/// asked for the last angle of one. A graph that cannot be is let pass.
+std::string Finder::checkFar(onnx::CosOp Cos, const Table &T, bool InHalves) {
+  Result<const eval::Tensor *> Angles = Long.evaluate(Cos.getInput());
+  if (!Angles)
+    return {};
+  const eval::Tensor &A = **Angles;
+  const Sample &S = Long.sample();
+  int64_t Width = A.Shape.empty() ? 0 : A.Shape.back();
+  if (Width < T.Half || A.count() != Width * S.Seq)
+    return {};
+  double Position = double(S.position(S.Seq - 1));
+  for (int64_t I = 0; I < T.Half; ++I) {
+    int64_t At = A.count() - Width + (InHalves ? I : 2 * I);
+    double Want = Position * T.Freq[size_t(I)];
+    if (!(std::abs(eval::floatAt(A, At) - Want) <= 1e-5 * std::abs(Want)))
+      return "its frequencies change with the length of the sequence";
+  }
   return {};
 }
 

@@ -1,0 +1,21 @@
+// RUN: llmc-opt %s --llmc-raise-embedding --remarks-filter=raise --remark-policy=all --remark-format=emitRemark 2>&1 | FileCheck %s
+// The Gather of a table by the token ids becomes llm.embed, with the scale that follows; one by positions does not.
+
+onnx.weight_data @table file 0 offset 0 length 2048 : tensor<32x16xf32>
+onnx.weight_data @places file 0 offset 2048 length 4096 : tensor<64x16xf32>
+
+// CHECK: remark: [Missed] raise-embedding {{.*}} indices are not the token input
+// CHECK-LABEL: func.func @main
+func.func @main(%pos: tensor<?x?xi64> {onnx.name = "position_ids"}, %ids: tensor<?x?xi32> {onnx.name = "input_ids"}) -> (tensor<?x?x16xf32>, tensor<?x?x16xf32>) {
+  %scale = onnx.constant dense<4.0> : tensor<f32>
+  %t = onnx.weight @table : tensor<32x16xf32>
+  %p = onnx.weight @places : tensor<64x16xf32>
+  %c = onnx.cast %ids {to = i64} : (tensor<?x?xi32>) -> tensor<?x?xi64>
+  // CHECK: %[[X:.*]] = llm.embed %{{.*}}, @w.table {scale = 4.000000e+00 : f32}
+  %g = onnx.gather %t, %c : (tensor<32x16xf32>, tensor<?x?xi64>) -> tensor<?x?x16xf32>
+  %x = onnx.mul %scale, %g : (tensor<f32>, tensor<?x?x16xf32>) -> tensor<?x?x16xf32>
+  // CHECK: %[[Y:.*]] = onnx.gather
+  %y = onnx.gather %p, %pos : (tensor<64x16xf32>, tensor<?x?xi64>) -> tensor<?x?x16xf32>
+  // CHECK: return %[[X]], %[[Y]]
+  return %x, %y : tensor<?x?x16xf32>, tensor<?x?x16xf32>
+}
