@@ -4,7 +4,9 @@
 //
 // Panels are the outer loop and rows the inner one, so that a line of weights
 // comes from memory once per block of rows; a block is as many rows as fit into
-// about half of the second-level cache. A thread owns whole panels.
+// about half of the second-level cache, and not more than 64, so that the rows
+// of the output that a block writes stay there, too. A thread owns whole
+// panels.
 #ifndef LLMC_COMPILER_KERNELS_CPU_PRODUCT_H
 #define LLMC_COMPILER_KERNELS_CPU_PRODUCT_H
 
@@ -22,7 +24,8 @@ struct PackedMatrix {
 /// barrier would cost more; they must fit into PrivateBytes of its stack.
 constexpr int64_t PrivateRows = 4;
 constexpr int64_t PrivateBytes = 48 * 1024;
-constexpr int64_t RowBlockBytes = 384 * 1024;
+constexpr int64_t RowBlockBytes = 640 * 1024;
+constexpr int64_t RowBlockUnits = 16;
 
 /// Packs all rows; the result is readable by this thread when it returns.
 LLMC_INLINE const uint8_t *packRows(const LlmcCtx *C, RowSet Rows,
@@ -43,19 +46,21 @@ LLMC_INLINE const uint8_t *packRows(const LlmcCtx *C, RowSet Rows,
   return To;
 }
 
-/// One unit of rows with Panels (1 or 2) panels from P on; hands each vector of
-/// 16 outputs to Epi(panel, row, value), or with Pairs both panels' at once to
-/// Epi(panel, row, value, value of the next panel).
+/// One unit of rows with Panels (1 or 2) panels
+/// from P on; hands each vector of 16 outputs to Epi(panel, row, value), or
+/// with Pairs both panels' at once to Epi(panel, row, value, value of the next
+/// panel).
 template <bool Pairs, typename Epilogue>
 LLMC_INLINE void runUnit(PackedMatrix M, int64_t P, int64_t Panels, Unit U,
-                         const uint8_t *X, Epilogue Epi) {
+                         const uint8_t *X, bool Fetch, Epilogue Epi) {
   int64_t Bytes = panelBytes(M.K, M.Type);
   const uint8_t *W = M.Data + P * Bytes;
   VF Out[2 * UnitRows];
   if (M.Type == WF32)
-    tiles<WF32>(W, Bytes, X, M.K, false, U.Rows, Panels, Out);
+    tiles<WF32>(W, Bytes, X, M.K, false, U.Rows, Panels, 0, Out);
   else
-    tiles<WI8B32>(W, Bytes, X, M.K, U.Two, U.Rows, Panels, Out);
+    tiles<WI8B32>(W, Bytes, X, M.K, U.Two, U.Rows, Panels,
+                  Fetch ? Panels * Bytes : 0, Out);
   if constexpr (Pairs) {
 #pragma clang loop unroll(disable)
     for (int64_t R = 0; R < U.Rows; ++R)
@@ -76,7 +81,7 @@ LLMC_INLINE void product(RowSet Rows, PackedMatrix M, int64_t Policy,
   int64_t RowBytes = xqBytesPerToken(M.K, Policy);
   int64_t Units = unitsOf(Rows);
   int64_t Block = RowBlockBytes / (RowBytes * UnitRows);
-  Block = Block < 4 ? 4 : Block;
+  Block = Block < 4 ? 4 : (Block > RowBlockUnits ? RowBlockUnits : Block);
   for (int64_t U0 = 0; U0 < Units; U0 += Block) {
     int64_t U1 = U0 + Block < Units ? U0 + Block : Units;
     // A single unit gains nothing from two panels at once: one stream.
@@ -86,7 +91,9 @@ LLMC_INLINE void product(RowSet Rows, PackedMatrix M, int64_t Policy,
       for (int64_t I = U0; I < U1; ++I) {
         Unit U = unitAt(Rows, I);
         const uint8_t *X = Xq + U.Row * RowBytes;
-        runUnit<Pairs>(M, P, Panels, U, X, Epi);
+        // One or two rows keep up with memory, whose own prefetcher is enough.
+        bool Fetch = I + 1 == U1 && (U1 - U0 > 1 || U.Rows > 2);
+        runUnit<Pairs>(M, P, Panels, U, X, Fetch, Epi);
       }
     }
   }

@@ -95,7 +95,8 @@ LLMC_KERNEL(qkv)(const LlmcCtx *C, const float *X, const float *Gain,
       const uint8_t *Xs = Packed + U.Row * RowBytes;
       for (int64_t P = P0; P < P1; P += 2) {
         int64_t Panels = P1 - P < 2 ? P1 - P : 2;
-        runUnit<false>(M, P, Panels, U, Xs, Epi);
+        runUnit<false>(M, P, Panels, U, Xs, J + 1 == Units && Rows.Count > 2,
+                       Epi);
       }
       for (int64_t R = 0; R < U.Rows; ++R)
         finishHead(C, Shape, H, U.Row + R, Temp + R * Width + (H.Row - P0 * 16),

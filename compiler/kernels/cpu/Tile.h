@@ -78,9 +78,19 @@ LLMC_INLINE void blockI8(const uint8_t *W, const uint8_t *Scales,
   }
 }
 
+/// Asks for one record of each panel, to be in the second-level cache later.
+template <int Panels>
+LLMC_INLINE void fetchRecord(const uint8_t *W, int64_t PanelBytes) {
+#pragma clang loop unroll(full)
+  for (int P = 0; P < Panels; ++P)
+#pragma clang loop unroll(full)
+    for (int I = 0; I < RecordBytes / 64; ++I)
+      __builtin_prefetch(W + P * PanelBytes + I * 64, 0, 2);
+}
+
 template <int Rows, int Panels, bool Two>
 LLMC_SHARED void tileI8(const uint8_t *W, int64_t PanelBytes, const uint8_t *X,
-                        int64_t K, VF *Result) {
+                        int64_t K, int64_t Ahead, VF *Result) {
   VF Out[Panels][Rows];
   constexpr int64_t Record = (Two ? 2 * Rows : Rows) * 36 + Rows * 4;
   for (int P = 0; P < Panels; ++P)
@@ -88,6 +98,8 @@ LLMC_SHARED void tileI8(const uint8_t *W, int64_t PanelBytes, const uint8_t *X,
       Out[P][R] = splat(0);
 #pragma clang loop unroll(disable)
   for (int64_t I = 0; I < K; I += 64) {
+    if (Ahead)
+      fetchRecord<Panels>(W + Ahead, PanelBytes);
     blockI8<Rows, Panels, Two>(W, W + 1024, PanelBytes, X, Out);
     blockI8<Rows, Panels, Two>(W + 512, W + 1056, PanelBytes, X + Record, Out);
     W += RecordBytes;
@@ -100,38 +112,40 @@ LLMC_SHARED void tileI8(const uint8_t *W, int64_t PanelBytes, const uint8_t *X,
 
 template <int64_t Type, int Rows, int Panels>
 LLMC_INLINE void tile(const uint8_t *W, int64_t PanelBytes, const uint8_t *X,
-                      int64_t K, bool Two, VF *Result) {
+                      int64_t K, bool Two, int64_t Ahead, VF *Result) {
   if constexpr (Type == WF32) {
     tileF32<Rows, Panels>(W, PanelBytes, X, K, Result);
   } else {
     if (Two)
-      tileI8<Rows, Panels, true>(W, PanelBytes, X, K, Result);
+      tileI8<Rows, Panels, true>(W, PanelBytes, X, K, Ahead, Result);
     else
-      tileI8<Rows, Panels, false>(W, PanelBytes, X, K, Result);
+      tileI8<Rows, Panels, false>(W, PanelBytes, X, K, Ahead, Result);
   }
 }
 
-/// A unit of Rows <= 4 rows by 1 or 2 panels.
+/// A unit of Rows <= 4 rows by 1 or 2 panels. With Ahead, int8 weights that lie
+/// so many bytes further on are fetched meanwhile: the next panels while the
+/// last rows work on these, so that memory and arithmetic overlap.
 template <int64_t Type>
 LLMC_SHARED void tiles(const uint8_t *W, int64_t PanelBytes, const uint8_t *X,
                        int64_t K, bool Two, int64_t Rows, int64_t Panels,
-                       VF *Result) {
+                       int64_t Ahead, VF *Result) {
   if (Rows == 4 && Panels == 2)
-    return tile<Type, 4, 2>(W, PanelBytes, X, K, Two, Result);
+    return tile<Type, 4, 2>(W, PanelBytes, X, K, Two, Ahead, Result);
 #pragma clang loop unroll(disable)
   for (int64_t I = 0; I < Panels; ++I) {
     switch (Rows) {
     case 1:
-      tile<Type, 1, 1>(W, PanelBytes, X, K, Two, Result);
+      tile<Type, 1, 1>(W, PanelBytes, X, K, Two, Ahead, Result);
       break;
     case 2:
-      tile<Type, 2, 1>(W, PanelBytes, X, K, Two, Result);
+      tile<Type, 2, 1>(W, PanelBytes, X, K, Two, Ahead, Result);
       break;
     case 3:
-      tile<Type, 3, 1>(W, PanelBytes, X, K, Two, Result);
+      tile<Type, 3, 1>(W, PanelBytes, X, K, Two, Ahead, Result);
       break;
     default:
-      tile<Type, 4, 1>(W, PanelBytes, X, K, Two, Result);
+      tile<Type, 4, 1>(W, PanelBytes, X, K, Two, Ahead, Result);
     }
     W += PanelBytes;
     Result += Rows;

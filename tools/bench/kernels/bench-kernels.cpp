@@ -2,7 +2,7 @@
 // minute, and of whole steps of a SmolLM2-shaped model with random weights.
 //
 //   bench-kernels [--threads N] [--isa avx512vnni|avx2] [--cpu-time]
-//   [gemv|gemm|step …]
+//   [gemv|gemm|layer|step …]
 //
 // Speeds are the best of several short runs: the machine may be shared.
 #include "compiler/kernels/Constants.h"
@@ -83,6 +83,12 @@ public:
         },
         &J);
   }
+  void setRows(std::vector<int32_t> &Positions, std::vector<int32_t> &Seq,
+               std::vector<uint32_t> &Table) {
+    Args.ptr[LLMC_ARG_POSITIONS] = Positions.data();
+    Args.ptr[LLMC_ARG_ROW_SEQ] = Seq.data();
+    Args.ptr[LLMC_ARG_PAGE_TABLE] = Table.data();
+  }
   LlmcCounts Counts{};
 
 private:
@@ -137,6 +143,51 @@ void benchLinear(Runner &R, Linear Fn, Aligned &Weights, int64_t K, int64_t T,
               "probe), %7.1f Gop/s\n",
               long(K), long(N), long(T), Prompt ? "prompt   " : "generated",
               Gbs, 100 * Gbs / ProbeGbs, Gops);
+}
+
+/// qkv and attention of one SmolLM2 layer: T rows from position Start on.
+void benchLayer(Runner &R, const std::string &Isa, Aligned &Weights, int64_t T,
+                int64_t Start, bool Prompt) {
+  constexpr int64_t K = 576, Heads = 9, KvHeads = 3, Dim = 64;
+  constexpr int64_t Stride = KvHeads * 2 * Dim * 64 * 2;
+  int64_t Pages = (Start + T + 63) / 64;
+  Aligned X(T * K * 4), Q(T * K * 4), Out(T * K * 4), Pool(Pages * Stride),
+      Rope(T * Dim * 4), Xq(T * xqBytesPerToken(K, XI8)),
+      Partial(attentionPartialBytes(Heads, Dim, Pages * 64));
+  std::memset(Pool.Data, 0, Pool.Size);
+  std::memset(Rope.Data, 0, Rope.Size);
+  for (int64_t I = 0; I < T * K; ++I)
+    X.floats()[I] = Q.floats()[I] =
+        static_cast<float>(I * 7919 % 101 - 50) / 50;
+  std::vector<int32_t> Positions(T), Seq(T);
+  std::vector<uint32_t> Table(Pages);
+  for (int64_t I = 0; I < T; ++I)
+    Positions[I] = static_cast<int32_t>(Start + I);
+  for (int64_t I = 0; I < Pages; ++I)
+    Table[I] = static_cast<uint32_t>(I);
+  R.setRows(Positions, Seq, Table);
+  R.Counts.tokens = static_cast<uint32_t>(T);
+  R.Counts.prompt_tokens = Prompt ? static_cast<uint32_t>(T) : 0;
+  R.Counts.pages_per_sequence = static_cast<uint32_t>(Pages);
+  bool Avx2 = Isa == "avx2";
+  double Qkv = best([&] {
+    R.run([&](const LlmcCtx *C) {
+      (Avx2 ? k_qkv_avx2 : k_qkv_avx512vnni)(
+          C, X.floats(), nullptr, nullptr, Weights.Data, nullptr, Rope.floats(),
+          Pool.Data, Q.floats(), Xq.Data, K, Heads, KvHeads, Dim, Dim, Dim / 2,
+          0, WI8B32, XI8, NormRms, KvF16, Stride, 1e-5f);
+    });
+  });
+  double Attention = best([&] {
+    R.run([&](const LlmcCtx *C) {
+      (Avx2 ? k_attention_avx2 : k_attention_avx512vnni)(
+          C, Q.floats(), Pool.Data, Out.floats(), Partial.floats(), Heads,
+          KvHeads, Dim, Dim, 0, KvF16, Stride, 0.125f, 0.0f);
+    });
+  });
+  std::printf("SmolLM2 layer, %4ld rows at %4ld: qkv %8.1f us, attention %8.1f "
+              "us\n",
+              long(T), long(Start), Qkv * 1e6, Attention * 1e6);
 }
 
 /// Steps of a SmolLM2-shaped model through the emitter and the device.
@@ -251,6 +302,12 @@ int main(int Argc, char **Argv) {
       benchLinear(R, Fn, Weights, K, 512, true, Gbs);
       benchLinear(R, Fn, Weights, K, 64, false, Gbs);
     }
+  if (Wanted("layer")) {
+    benchLayer(R, Isa, Weights, 512, 0, true);
+    benchLayer(R, Isa, Weights, 512, 3584, true);
+    benchLayer(R, Isa, Weights, 1, 500, false);
+    benchLayer(R, Isa, Weights, 1, 4095, false);
+  }
   if (Wanted("step"))
     if (int Code = benchStep(Threads, Isa, Gbs))
       return Code;
