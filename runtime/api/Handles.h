@@ -39,8 +39,7 @@ struct EngineState {
       : Model(std::move(M)),
         Pages(Model->Loaded->executable(),
               Model->Loaded->artifact().manifest().Model.MaxContext),
-        Run(Pages,
-            Model->Text.Vocabulary ? &*Model->Text.Vocabulary : nullptr,
+        Run(Pages, Model->Text.Vocabulary ? &*Model->Text.Vocabulary : nullptr,
             MaxBatch) {}
   ~EngineState() { Model->HasEngine = false; }
 

@@ -74,8 +74,8 @@ llmc_error *llmc_engine_create(llmc_model *M, const llmc_engine_options *O,
                                llmc_engine **Out) {
   if (M->S->HasEngine.exchange(true))
     return toError(usageError("the model has an engine already"));
-  *Out = new llmc_engine{std::make_shared<EngineState>(
-      M->S, copyOptions(O).max_batch)};
+  *Out = new llmc_engine{
+      std::make_shared<EngineState>(M->S, copyOptions(O).max_batch)};
   return nullptr;
 }
 void llmc_engine_destroy(llmc_engine *E) { delete E; }
@@ -126,8 +126,8 @@ llmc_error *llmc_engine_submit(llmc_engine *E,
       return Call(User, &Event);
     };
   if (O.on_logits != nullptr)
-    P.OnLogits = [Call = O.on_logits, User = O.user](
-                     uint32_t Row, std::span<const float> L) {
+    P.OnLogits = [Call = O.on_logits, User = O.user](uint32_t Row,
+                                                     std::span<const float> L) {
       Call(User, Row, L.data(), L.size());
     };
   Result<std::shared_ptr<Request>> R = E->S->Run.submit(std::move(P));
@@ -198,6 +198,6 @@ llmc_error *llmc_engine_forward(llmc_engine *E, const llmc_row *Rows,
                                                         : TokenClass::Prompt,
                   Rows[I].want_logits});
   }
-  return toError(E->S->Pages.step(
-      In, std::span<float>(Logits, Logits ? LogitsCount : 0)));
+  return toError(
+      E->S->Pages.step(In, std::span<float>(Logits, Logits ? LogitsCount : 0)));
 }

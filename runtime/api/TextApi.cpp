@@ -38,8 +38,7 @@ Status loadFolder(const std::string &Path, llmc_tokenizer &Out) {
   LLMC_ASSIGN_OR_RETURN(Tokenizer T, Tokenizer::load(Bytes));
   Out.Vocabulary.emplace(std::move(T));
   LLMC_ASSIGN_OR_RETURN(Out.TemplateSource, compileChatTemplate(Path));
-  LLMC_ASSIGN_OR_RETURN(std::string Defaults,
-                        compileGenerationDefaults(Path));
+  LLMC_ASSIGN_OR_RETURN(std::string Defaults, compileGenerationDefaults(Path));
   LLMC_ASSIGN_OR_RETURN(Out.Defaults, readGenerationDefaults(Defaults));
   return Status::success();
 }
@@ -111,8 +110,8 @@ bool llmc_tokenizer_has_template(const llmc_tokenizer *T) {
 }
 
 llmc_error *llmc_tokenizer_encode(const llmc_tokenizer *T, const char *Text,
-                                  size_t Length, uint32_t Flags,
-                                  int32_t **Ids, size_t *Count) {
+                                  size_t Length, uint32_t Flags, int32_t **Ids,
+                                  size_t *Count) {
   if (llmc_error *E = toError(needVocabulary(T)))
     return E;
   EncodeOptions O;
@@ -150,10 +149,9 @@ llmc_error *llmc_tokenizer_spelling(const llmc_tokenizer *T, int32_t Id,
   return giveText(T->Vocabulary->spellingOf(Id), Text, nullptr);
 }
 
-llmc_error *llmc_tokenizer_render(const llmc_tokenizer *T,
-                                  const char *Messages, const char *Tools,
-                                  bool AddGenerationPrompt, char **Text,
-                                  size_t *Length) {
+llmc_error *llmc_tokenizer_render(const llmc_tokenizer *T, const char *Messages,
+                                  const char *Tools, bool AddGenerationPrompt,
+                                  char **Text, size_t *Length) {
   if (T->TemplateSource.empty())
     return toError(usageError("the artifact has no chat template"));
   // Compiled here and not at load: most loads never render.

@@ -32,11 +32,20 @@ private:
   Json J;
 };
 
-constexpr const char *Known[] = {
-    "tokens",      "prompt", "messages", "max_tokens",
-    "temperature", "top_k",  "top_p",    "min_p",
-    "seed",        "stop",   "ignore_eos", "repetition_penalty",
-    "frequency_penalty", "presence_penalty"};
+constexpr const char *Known[] = {"tokens",
+                                 "prompt",
+                                 "messages",
+                                 "max_tokens",
+                                 "temperature",
+                                 "top_k",
+                                 "top_p",
+                                 "min_p",
+                                 "seed",
+                                 "stop",
+                                 "ignore_eos",
+                                 "repetition_penalty",
+                                 "frequency_penalty",
+                                 "presence_penalty"};
 
 Line::Line(const RunFlags &Flags, size_t N, const std::string &Text)
     : F(Flags), Number(N), J(Json::parse(Text, nullptr, false)) {
@@ -52,19 +61,19 @@ template <typename T> void Line::number(const char *Key, T &Out) const {
   auto It = J.find(Key);
   if (It == J.end() || It->is_null())
     return;
-  bool Good = std::is_floating_point_v<T> ? It->is_number()
-                                          : It->is_number_integer();
+  bool Good =
+      std::is_floating_point_v<T> ? It->is_number() : It->is_number_integer();
   if (Good && std::is_unsigned_v<T>)
     Good = It->is_number_unsigned();
   if (!Good)
-    fail(LLMC_MALFORMED, std::string(Key) + " is " + It->dump() +
-                             ", expected a number");
+    fail(LLMC_MALFORMED,
+         std::string(Key) + " is " + It->dump() + ", expected a number");
   Out = It->get<T>();
 }
 
 std::vector<int32_t> Line::prompt(const llmc::Text &T) const {
-  int Count = J.contains("tokens") + J.contains("prompt") +
-              J.contains("messages");
+  int Count =
+      J.contains("tokens") + J.contains("prompt") + J.contains("messages");
   if (Count != 1)
     fail(LLMC_MALFORMED, "has " + std::to_string(Count) +
                              " of tokens, prompt and messages, expected 1");
@@ -137,9 +146,8 @@ struct Entry {
   std::vector<float> Logits;
 };
 
-std::vector<llmc::RequestOptions> readLines(const RunFlags &F,
-                                            const llmc::Text &T,
-                                            llmc_sampling Defaults) {
+std::vector<llmc::RequestOptions>
+readLines(const RunFlags &F, const llmc::Text &T, llmc_sampling Defaults) {
   std::string Text =
       F.Batch == "-" ? readStandardInput() : readTextFile(F.Batch);
   std::vector<llmc::RequestOptions> All;
@@ -180,8 +188,8 @@ void runBatch(const RunFlags &F) {
     try {
       To.R = E.submit(All[I]);
     } catch (const llmc::Error &Bad) {
-      throw llmc::Error(Bad.code(), F.Batch + ", request " +
-                                        std::to_string(I) + ": " + Bad.what());
+      throw llmc::Error(Bad.code(), F.Batch + ", request " + std::to_string(I) +
+                                        ": " + Bad.what());
     }
   }
   size_t Next = 0;
@@ -197,8 +205,7 @@ void runBatch(const RunFlags &F) {
         writeNpy(F.LogitsOut + "/" + std::to_string(Next) + ".npy", L,
                  Wanted == LLMC_LOGITS_LAST
                      ? std::vector<size_t>{Vocab}
-                     : std::vector<size_t>{Entries[Next].PromptTokens,
-                                           Vocab});
+                     : std::vector<size_t>{Entries[Next].PromptTokens, Vocab});
       llmc::JsonWriter W;
       W.beginObject();
       writeResult(W, R);

@@ -125,13 +125,13 @@ double Bench::decodeSeconds(llmc::Engine &E, const llmc_model_info &I,
   return Best;
 }
 
-void Bench::measure(llmc::Engine &E, const llmc_model_info &I,
-                    uint32_t Threads, uint32_t Depth, uint32_t Batch) {
+void Bench::measure(llmc::Engine &E, const llmc_model_info &I, uint32_t Threads,
+                    uint32_t Depth, uint32_t Batch) {
   double Probe = Probes.back().second;
   if (F.Prompt != 0 && Batch == F.Batches.front()) {
     double S = prefillSeconds(E, I, Depth);
-    All.push_back({"prefill", Threads, Depth, 1, F.Prompt, S, F.Prompt / S, 0,
-                   0});
+    All.push_back(
+        {"prefill", Threads, Depth, 1, F.Prompt, S, F.Prompt / S, 0, 0});
   }
   if (F.Decode == 0)
     return;
@@ -172,12 +172,10 @@ void Bench::run() {
 /// Milliseconds from starting a process to its end behind one token.
 double Bench::cold() const {
   std::string Self = "/proc/self/exe";
-  std::vector<std::string> Words = {"llmc-run",     "run",
-                                    F.Artifact,     "--tokens",
-                                    "1,2,3,4,5,6,7,8", "--max-tokens",
-                                    "1",            "--temperature",
-                                    "0",            "--json",
-                                    "--device",     F.Device};
+  std::vector<std::string> Words = {
+      "llmc-run",     "run",   F.Artifact,      "--tokens", "1,2,3,4,5,6,7,8",
+      "--max-tokens", "1",     "--temperature", "0",        "--json",
+      "--device",     F.Device};
   std::vector<char *> Arguments;
   for (std::string &W : Words)
     Arguments.push_back(W.data());
@@ -208,8 +206,8 @@ void printText(const Bench &B, double ColdMs, bool Cold) {
   std::printf("%-8s %8s %7s %6s %12s %8s %7s\n", "", "threads", "depth",
               "batch", "tokens/s", "GB/s", "share");
   for (const Measurement &M : B.All) {
-    std::printf("%-8s %8u %7u %6u %12.1f", M.What, M.Threads, M.Depth,
-                M.Batch, M.TokensPerSecond);
+    std::printf("%-8s %8u %7u %6u %12.1f", M.What, M.Threads, M.Depth, M.Batch,
+                M.TokensPerSecond);
     if (M.BytesPerSecond > 0)
       std::printf(" %8.1f %6.1f%%", M.BytesPerSecond / 1e9, M.Share * 100);
     std::printf("\n");
@@ -271,8 +269,7 @@ void addBench(CLI::App &App) {
   C->footer("Example: llmc bench model.llmc -p 512 -n 128 -t 1,2");
   C->callback([F] {
     if (F->Kernels)
-      throw llmc::Error(LLMC_UNSUPPORTED,
-                        "bench --kernels is not implemented");
+      throw llmc::Error(LLMC_UNSUPPORTED, "bench --kernels is not implemented");
     if (F->Repeat == 0)
       usage("-r is 0, expected at least 1");
     catchInterrupts();

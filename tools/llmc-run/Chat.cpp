@@ -22,8 +22,7 @@ struct ChatFlags {
 
 class Conversation {
 public:
-  Conversation(const ChatFlags &F, const llmc::Model &M)
-      : F(F), M(M), E(M, 1) {
+  Conversation(const ChatFlags &F, const llmc::Model &M) : F(F), M(M), E(M, 1) {
     reset();
   }
   void reset() {
@@ -63,8 +62,8 @@ void Conversation::say(const std::string &Text) {
     while (E.step())
       throwIfInterrupted();
     llmc_result Result = R.result();
-    Messages.push_back(messageJson(
-        "assistant", std::string(Result.text, Result.text_length)));
+    Messages.push_back(
+        messageJson("assistant", std::string(Result.text, Result.text_length)));
   } catch (...) {
     Messages.pop_back();
     throw;

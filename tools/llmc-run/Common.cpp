@@ -14,12 +14,12 @@ namespace llmcrun {
 
 namespace {
 std::atomic<bool> Interrupted = false;
+constexpr size_t MaxInput = 256 << 20;
 } // namespace
 
 void check(llmc::Status S) {
   if (!S.ok())
-    throw llmc::Error(static_cast<llmc_code>(S.code()), S.message(),
-                      S.notes());
+    throw llmc::Error(static_cast<llmc_code>(S.code()), S.message(), S.notes());
 }
 
 void usage(const std::string &Message) {
@@ -86,8 +86,14 @@ std::vector<int32_t> parseIds(const std::string &Text) {
 std::string readStandardInput() {
   std::string Text;
   char Buffer[65536];
-  for (size_t N; (N = std::fread(Buffer, 1, sizeof(Buffer), stdin)) != 0;)
+  for (size_t N; (N = std::fread(Buffer, 1, sizeof(Buffer), stdin)) != 0;) {
     Text.append(Buffer, N);
+    throwIfInterrupted();
+    if (Text.size() > MaxInput)
+      throw llmc::Error(LLMC_DOES_NOT_FIT, "standard input has more than " +
+                                               std::to_string(MaxInput) +
+                                               " bytes");
+  }
   throwIfInterrupted();
   return Text;
 }
@@ -109,11 +115,16 @@ std::vector<int32_t> chatTokens(const llmc::Text &T,
 
 const char *finishName(llmc_finish F) {
   switch (F) {
-  case LLMC_FINISH_EOS: return "eos";
-  case LLMC_FINISH_STOP: return "stop";
-  case LLMC_FINISH_LENGTH: return "length";
-  case LLMC_CANCELLED: return "cancelled";
-  case LLMC_RUNNING: break;
+  case LLMC_FINISH_EOS:
+    return "eos";
+  case LLMC_FINISH_STOP:
+    return "stop";
+  case LLMC_FINISH_LENGTH:
+    return "length";
+  case LLMC_CANCELLED:
+    return "cancelled";
+  case LLMC_RUNNING:
+    break;
   }
   return "running";
 }

@@ -75,8 +75,7 @@ template <typename Function> void inParallel(size_t N, Function F) {
 
 class Evaluation {
 public:
-  Evaluation(const llmc::Model &M, const llmc::Model *Reference)
-      : Own(M) {
+  Evaluation(const llmc::Model &M, const llmc::Model *Reference) : Own(M) {
     if (Reference)
       Ref.emplace(*Reference);
     if (Ref && Ref->vocab() != Own.vocab())
@@ -200,9 +199,9 @@ void eval(const EvalFlags &F) {
     usage("eval needs a tokenizer, and the artifact has none");
   std::vector<int32_t> Ids = T.encode(readTextFile(F.Text), LLMC_NO_SPECIAL);
   if (Ids.size() < 2)
-    throw llmc::Error(LLMC_MALFORMED,
-                      F.Text + ": " + std::to_string(Ids.size()) +
-                          " tokens, at least 2 are needed");
+    throw llmc::Error(LLMC_MALFORMED, F.Text + ": " +
+                                          std::to_string(Ids.size()) +
+                                          " tokens, at least 2 are needed");
   size_t Size = std::min<size_t>(Window, M.info().max_context);
   if (Reference)
     Size = std::min<size_t>(Size, Reference->info().max_context);

@@ -21,9 +21,8 @@ uint64_t parseSize(const std::string &Text) {
   std::from_chars_result R = std::from_chars(Text.data(), End, Number);
   std::string Unit(R.ptr, static_cast<size_t>(End - R.ptr));
   static const std::pair<const char *, double> Units[] = {
-      {"", 1},          {"B", 1},           {"kB", 1e3},
-      {"MB", 1e6},      {"GB", 1e9},        {"KiB", 1024.0},
-      {"MiB", 1 << 20}, {"GiB", 1u << 30}};
+      {"", 1},     {"B", 1},        {"kB", 1e3},      {"MB", 1e6},
+      {"GB", 1e9}, {"KiB", 1024.0}, {"MiB", 1 << 20}, {"GiB", 1u << 30}};
   for (const auto &[Name, Factor] : Units)
     if (R.ec == std::errc() && Number >= 0 && Unit == Name)
       return static_cast<uint64_t>(Number * Factor);
@@ -103,9 +102,8 @@ void plan(const PlanFlags &F) {
       throw llmc::Error(
           LLMC_DOES_NOT_FIT,
           P.Target + " needs " +
-              std::to_string(P.WeightBytes + (P.ArenaBytes.empty()
-                                                  ? 0
-                                                  : P.ArenaBytes.back()) +
+              std::to_string(P.WeightBytes +
+                             (P.ArenaBytes.empty() ? 0 : P.ArenaBytes.back()) +
                              P.PageBytes) +
               " bytes at least, the budget is " + std::to_string(Budget));
 }
@@ -123,8 +121,7 @@ struct VerifyFlags {
 
 void verify(const VerifyFlags &F) {
   if (!F.Against.empty())
-    throw llmc::Error(LLMC_UNSUPPORTED,
-                      "verify --against is not implemented");
+    throw llmc::Error(LLMC_UNSUPPORTED, "verify --against is not implemented");
   std::unique_ptr<llmc::Reader> R = check(llmc::Reader::open(F.Artifact));
   llmc::VerifyOptions O;
   O.Threads = F.Threads;

@@ -11,8 +11,8 @@ void writeNpy(const std::string &Path, std::span<const float> Data,
   std::string Dims;
   for (size_t D : Shape)
     Dims += std::to_string(D) + ",";
-  std::string Header = "{'descr': '<f4', 'fortran_order': False, 'shape': (" +
-                       Dims + "), }";
+  std::string Header =
+      "{'descr': '<f4', 'fortran_order': False, 'shape': (" + Dims + "), }";
   // Magic, version and length are 10 bytes; all together a multiple of 64.
   Header.append(63 - (10 + Header.size()) % 64, ' ');
   Header += '\n';
@@ -22,9 +22,8 @@ void writeNpy(const std::string &Path, std::span<const float> Data,
   Start += Header;
   llmc::AtomicFile F = check(llmc::AtomicFile::create(Path));
   check(F.writeAt(0, llmc::bytesOf(Start)));
-  check(F.writeAt(Start.size(),
-                  {reinterpret_cast<const uint8_t *>(Data.data()),
-                   Data.size_bytes()}));
+  check(F.writeAt(Start.size(), {reinterpret_cast<const uint8_t *>(Data.data()),
+                                 Data.size_bytes()}));
   check(F.commit());
 }
 

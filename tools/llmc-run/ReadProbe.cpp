@@ -14,8 +14,8 @@ namespace llmcrun {
 
 namespace {
 
-__attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3",
-                             "default"))) uint64_t
+__attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+uint64_t
 sumOf(const uint64_t *P, size_t N) {
   uint64_t Lanes[32] = {};
   for (size_t I = 0; I + 32 <= N; I += 32)
@@ -52,9 +52,9 @@ double readBandwidth(uint32_t Threads) {
       });
     for (std::thread &T : Pool)
       T.join();
-    double Seconds = std::chrono::duration<double>(
-                         std::chrono::steady_clock::now() - Start)
-                         .count();
+    double Seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - Start)
+            .count();
     if (Sums[0] != 0)
       Best = std::max(Best, double(Words) * 8 * Threads / Seconds);
   }

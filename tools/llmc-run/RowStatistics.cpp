@@ -7,9 +7,8 @@
 #include <cmath>
 #include <cstring>
 
-#define LLMC_VECTOR_CLONES                                                    \
-  __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3",            \
-                               "default")))
+#define LLMC_VECTOR_CLONES                                                     \
+  __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 
 namespace llmcrun {
 
@@ -43,8 +42,7 @@ void expSums(const float *Row, float Max, size_t N, float *Lanes) {
 }
 
 LLMC_VECTOR_CLONES
-void klSums(const float *A, const float *B, float Lse, size_t N,
-            float *Lanes) {
+void klSums(const float *A, const float *B, float Lse, size_t N, float *Lanes) {
   for (size_t I = 0; I + 16 <= N; I += 16)
     for (size_t L = 0; L < 16; ++L)
       Lanes[L] +=
@@ -85,8 +83,8 @@ double klDivergence(const float *A, double LseA, const float *B, double LseB,
     for (float L : Lanes)
       Sum += L;
     for (size_t K = Whole; K < Here; ++K)
-      Sum += expNegative(std::min(A[I + K] - Lse, 0.0f)) *
-             (A[I + K] - B[I + K]);
+      Sum +=
+          expNegative(std::min(A[I + K] - Lse, 0.0f)) * (A[I + K] - B[I + K]);
   }
   return std::max(Sum + LseB - LseA, 0.0);
 }

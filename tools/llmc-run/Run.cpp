@@ -41,8 +41,7 @@ std::vector<int32_t> promptTokens(const RunFlags &F, const llmc::Text &T) {
   return chatTokens(T, Messages + messageJson("user", Prompt) + "]");
 }
 
-void printJson(const llmc_result &R, const std::string &Device,
-               double LoadMs) {
+void printJson(const llmc_result &R, const std::string &Device, double LoadMs) {
   llmc::JsonWriter W;
   W.beginObject();
   writeResult(W, R);
@@ -75,9 +74,8 @@ std::function<bool(const llmc_event &)> streamer(const RunFlags &F,
 void run(const RunFlags &F) {
   Clock::time_point Start = Clock::now();
   llmc::Model M = F.Device.load(F.Artifact);
-  double LoadMs = std::chrono::duration<double, std::milli>(Clock::now() -
-                                                            Start)
-                      .count();
+  double LoadMs =
+      std::chrono::duration<double, std::milli>(Clock::now() - Start).count();
   llmc::Text T = M.text();
   llmc::RequestOptions O;
   O.Tokens = promptTokens(F, T);
@@ -144,8 +142,8 @@ void addRun(CLI::App &App) {
   CLI::App *C = App.add_subcommand("run", "one completion to standard output");
   std::shared_ptr<RunFlags> F = std::make_shared<RunFlags>();
   C->add_option("artifact", F->Artifact, "compiled model")->required();
-  CLI::Option *Prompt = C->add_option(
-      "prompt", F->Prompt, "text; - or none reads standard input");
+  CLI::Option *Prompt = C->add_option("prompt", F->Prompt,
+                                      "text; - or none reads standard input");
   C->add_flag("--raw", F->Raw, "no chat template");
   C->add_option("--system", F->System, "system message of the template");
   C->add_option("--tokens", F->Tokens, "prompt as token ids: 1,2,3");

@@ -31,10 +31,8 @@ void tokenize(const TokenizeFlags &F) {
     usage(F.Resource + ": has no tokenizer");
   if (F.HasDecode)
     return decode(F, T);
-  std::string Text =
-      F.HasText && F.Text != "-" ? F.Text : readStandardInput();
-  std::vector<int32_t> Ids =
-      T.encode(Text, F.NoSpecial ? LLMC_NO_SPECIAL : 0);
+  std::string Text = F.HasText && F.Text != "-" ? F.Text : readStandardInput();
+  std::vector<int32_t> Ids = T.encode(Text, F.NoSpecial ? LLMC_NO_SPECIAL : 0);
   llmc::JsonWriter W;
   W.beginObject();
   W.list("ids", Ids);
@@ -59,8 +57,7 @@ struct RenderFlags {
 } // namespace
 
 void addTokenize(CLI::App &App) {
-  CLI::App *C =
-      App.add_subcommand("tokenize", "text to token ids, or back");
+  CLI::App *C = App.add_subcommand("tokenize", "text to token ids, or back");
   std::shared_ptr<TokenizeFlags> F = std::make_shared<TokenizeFlags>();
   C->add_option("resource", F->Resource, "artifact, or folder of a model")
       ->required();
@@ -95,8 +92,7 @@ void addRender(CLI::App &App) {
   C->callback([F] {
     llmc::Text T = llmc::Text::load(F->Resource);
     std::string Tools = F->Tools.empty() ? "" : readTextFile(F->Tools);
-    std::string Text =
-        T.render(readTextFile(F->Messages), Tools, !F->NoPrompt);
+    std::string Text = T.render(readTextFile(F->Messages), Tools, !F->NoPrompt);
     std::fwrite(Text.data(), 1, Text.size(), stdout);
   });
 }

@@ -84,6 +84,6 @@ int main(int Count, char **Arguments) {
   std::string Path = ownFolder() + Sibling;
   Arguments[0] = Path.data();
   execv(Path.c_str(), Arguments);
-  return llmc::exitCodeOf(llmc::malformedError(
-      "cannot start " + Path + ": " + std::strerror(errno)));
+  return llmc::exitCodeOf(llmc::malformedError("cannot start " + Path + ": " +
+                                               std::strerror(errno)));
 }

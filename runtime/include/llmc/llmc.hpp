@@ -73,8 +73,8 @@ public:
   std::vector<int32_t> encode(std::string_view S, uint32_t Flags = 0) const {
     int32_t *Ids = nullptr;
     size_t Count = 0;
-    Error::check(llmc_tokenizer_encode(T, S.data(), S.size(), Flags, &Ids,
-                                       &Count));
+    Error::check(
+        llmc_tokenizer_encode(T, S.data(), S.size(), Flags, &Ids, &Count));
     detail::Owned<int32_t> Hold(Ids);
     return std::vector<int32_t>(Ids, Ids + Count);
   }
@@ -97,9 +97,9 @@ public:
                      bool AddGenerationPrompt = true) const {
     char *S = nullptr;
     size_t Length = 0;
-    Error::check(llmc_tokenizer_render(
-        T, Messages.c_str(), Tools.empty() ? nullptr : Tools.c_str(),
-        AddGenerationPrompt, &S, &Length));
+    Error::check(llmc_tokenizer_render(T, Messages.c_str(),
+                                       Tools.empty() ? nullptr : Tools.c_str(),
+                                       AddGenerationPrompt, &S, &Length));
     detail::Owned<char> Hold(S);
     return std::string(S, Length);
   }
