@@ -4,7 +4,7 @@ import unittest
 
 from common import E2E, INPUTS, llmc
 
-MODEL = INPUTS / "models" / "llama-optimum" / "model.onnx"
+MODEL = INPUTS / "models" / "tiny-llama-sdpa" / "model.onnx"
 SUBCOMMANDS = ("compile", "check", "plan", "run", "chat", "bench", "eval", "verify", "inspect", "tokenize", "render")
 
 
@@ -42,8 +42,8 @@ class CommandLine(E2E):
         self.refused(5, "run", art, "--tokens", "1", "--max-tokens", "1", "--device", "cuda")
 
     def test_plan_is_what_the_artifact_says(self):
-        art = self.compile(MODEL, "--f32", "--max-context", "128")
-        before = json.loads(self.ok("plan", MODEL, "--f32", "--max-context", "128", "--json").stdout)
+        art = self.compile(MODEL, "--f32", "--max-context", "64")
+        before = json.loads(self.ok("plan", MODEL, "--f32", "--max-context", "64", "--json").stdout)
         after = json.loads(self.ok("plan", art, "--json").stdout)
         self.assertEqual(before["targets"][0]["weight_bytes"], after["targets"][0]["weight_bytes"])
         self.assertEqual(before["targets"][0]["arena_bytes"], after["targets"][0]["arena_bytes"])

@@ -17,7 +17,7 @@ class Models(E2E):
 
     def test_f32_logits_and_tokens(self):
         for folder, case in self.each():
-            art = self.compile(folder / "model.onnx", "--f32", "--max-context", "128", "--max-batch", "8", "--verify")
+            art = self.compile(folder / "model.onnx", "--f32", "--max-context", "64", "--max-batch", "8", "--verify")
             for one in case["cases"]:
                 tokens, last = self.run_tokens(art, one["prompt"], len(one["greedy"]), logits="last")
                 self.assertLess(rel_diff(last, one["last_logits"]), TOLERANCE)
@@ -27,7 +27,7 @@ class Models(E2E):
     def test_prefill_equals_steps(self):
         """All rows of a prompt in one piece are bit for bit those of a prompt fed in other chunks and thread counts."""
         for folder, case in self.each():
-            art = self.compile(folder / "model.onnx", "--f32", "--max-context", "128")
+            art = self.compile(folder / "model.onnx", "--f32", "--max-context", "64")
             prompt = max((c["prompt"] for c in case["cases"]), key=len)
             _, one = self.run_tokens(art, prompt, 1, "--threads", "1", logits="all")
             _, two = self.run_tokens(art, prompt, 1, "--threads", "2", logits="all")
@@ -37,7 +37,7 @@ class Models(E2E):
         for folder, case in self.each():
             prompts = (case.get("batch") or {}).get("prompts") or [c["prompt"] for c in case["cases"]]
             for precision in ("--f32", "--int8"):
-                art = self.compile(folder / "model.onnx", precision, "--max-context", "128", "--max-batch", "8")
+                art = self.compile(folder / "model.onnx", precision, "--max-context", "64", "--max-batch", "8")
                 requests, out = self.tmp / "batch.jsonl", self.tmp / "rows"
                 out.mkdir(exist_ok=True)
                 requests.write_text("".join(json.dumps({"tokens": p, "max_tokens": 1, "temperature": 0}) + "\n" for p in prompts))

@@ -14,7 +14,7 @@ def entries(text, pattern):
 def main():
     problems = []
     for td in files("Passes.td"):
-        for m, body in entries(td.read_text(), r'^def\s+(\w+)\s*:\s*Pass<\s*"([\w-]+)"'):
+        for m, body in entries(td.read_text(), r'^def\s+(\w+)\s*:\s*\w*Pass\w*<\s*"([\w-]+)"'):
             for need in ("summary", "description"):
                 if f"let {need}" not in body:
                     problems.append(f"{td.relative_to(ROOT)}: pass {m[2]} has no {need}")

@@ -20,7 +20,7 @@ def lit_problems(path):
 
 def pass_flags():
     for td in files("Passes.td"):
-        for flag in re.findall(r'def\s+\w+\s*:\s*Pass<\s*"(llmc-[\w-]+)"', td.read_text()):
+        for flag in re.findall(r'def\s+\w+\s*:\s*\w*Pass\w*<\s*"(llmc-[\w-]+)"', td.read_text()):
             yield td.relative_to(ROOT), flag
 
 
