@@ -152,7 +152,6 @@ struct Twin {
 /// Same inputs, attributes and defaults as the standard op.
 constexpr Twin Twins[] = {
     {"", "SimplifiedLayerNormalization", "RMSNormalization"},
-    {"com.microsoft", "SimplifiedLayerNormalization", "RMSNormalization"},
     {"com.microsoft", "Gelu", "Gelu"},
 };
 } // namespace

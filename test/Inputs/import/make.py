@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes the small models of the import tests (this folder and ../bad).
 
-  make.py            needs onnx (tools/setup/requirements.txt); output is the same every time
+  make.py            needs onnx and onnxruntime (tools/setup/requirements.txt); output is the same every time
 """
 from pathlib import Path
 
@@ -59,20 +59,21 @@ def upgrades():
                 n("ReduceMax", "d", "e", "max"), n("Split", "b", "f,g", "split", axis=1, split=[1, 3]),
                 n("Split", "b", "i,j", "halves", axis=1), n("Dropout", "f", "k", "dropout", ratio=0.25),
                 n("Clip", "k,,hi", "l", "clip"), n("Concat", "l,g,i,j", "m", "concat", axis=1),
-                n("Add", "m,e", "o", "add"), n("Add", "o,c", "y", "add2")],
+                n("Add", "m,e", "o", "add"), n("ReduceSum", "c", "c2", "sum_all", keepdims=0), n("Add", "o,c2", "y", "add2")],
                inits=[f32("hi", 6)], opset=11), "upgrade11")
     save(model([n("Slice", "x", "a", "slice", starts=[0], ends=[2], axes=[1]),
                 n("Slice", "a", "b", "slice_no_axes", starts=[0], ends=[1]),
                 n("Clip", "b", "c", "clip", min=0.5, max=6.0), n("Clip", "c", "c2", "clip_max", max=5.0),
                 n("Pad", "c2", "d", "pad", pads=[0, 0, 0, 1], value=2.0, mode="constant"),
-                n("TopK", "d", "y,", "topk", k=2)], opset=9), "upgrade9")
-    save(model([n("Softmax", "x", "a", "last", axis=1), n("Neg", "a", "b", "neg"),
-                n("Softmax", "b", "c", "minus_one", axis=-1), n("Softmax", "c", "d", "flattened", axis=2),
-                n("LogSoftmax", "d", "y", "default")], opset=12), "softmax12")
+                n("TopK", "d", "y,unused", "topk", k=2)], opset=9), "upgrade9")
+    save(model([n("Softmax", "x", "a", "last", axis=2), n("Neg", "a", "b", "neg"),
+                n("Softmax", "b", "c", "minus_one", axis=-1), n("Softmax", "c", "d", "flattened", axis=1),
+                n("LogSoftmax", "d", "y", "default")], inputs=[vi("x", (2, "n", 4))], opset=12), "softmax12")
     save(model([n("Softmax", "x", "y", "softmax")], opset=13), "softmax13")
-    save(model([n("Split", "x", "a,b", "split", axis=1), n("Split", "x", "c,d", "num", axis=1, num_outputs=2),
-                n("Split", "x,sizes", "e,f", "sizes", axis=1), n("Sum", "a,b,c,d,e,f", "y", "total")],
-               inits=[nh.from_array(np.array([2, 2], np.int64), "sizes")]), "split18")
+    sizes = nh.from_array(np.array([3, 1], np.int64), "sizes")
+    save(model([n("Split", "x", "a,b", "half", axis=1), n("Sub", "a,b", "y", "sub")], opset=13), "split13")
+    save(model([n("Split", "x", "a,b", "parts", axis=1, num_outputs=2), n("Split", "x,sizes", "d,e", "sizes", axis=1), n("Sum", "a,b,e", "f", "sum"),
+                n("Concat", "f,d", "y", "concat", axis=1)], inits=[sizes], inputs=[vi("x", ("n", 4))]), "split18")
 
 
 ELEMENTS = [("f32", T.FLOAT, [1.5, -2, 0]), ("f64", T.DOUBLE, [1.5, -2, 0]), ("i8", T.INT8, [1, -2, 127]), ("u8", T.UINT8, [1, 2, 255]),
@@ -118,7 +119,7 @@ def containers():
     save(model([n("Add", "x,w", "a"), n("Add", "a,w", "b"), n("Add", "b,w", "y", "named")],
                inputs=[vi("x"), vi("w", (4,)), vi("unused")], inits=[f32("w", [1, 2, 3, 4]), f32("nobody", [1, 2])], ir=3), "ir3")
     save(model([n("Neg", "x", "y", "same"), n("Abs", "x", "z", "same")], outputs=("y", "z"), ir=99), "newer-ir")
-    save(model([n("Identity", "x", "y")], inputs=[vi("x", ("b + a", "a+a", "weird name!", "2x", 7, None, ""))]), "dims")
+    save(model([n("Identity", "x,", "y")], inputs=[vi("x", ("b + a", "a+a", "weird name!", "2x", 7, None, ""))]), "dims")
     data = np.arange(8, dtype=np.float32).tobytes() + np.arange(2, dtype=np.int64).tobytes()
     (HERE / "data").mkdir(exist_ok=True)
     (HERE / "data" / "w.bin").write_bytes(data)
@@ -130,7 +131,7 @@ def containers():
 
 def twins():
     save(model([n("SimplifiedLayerNormalization", "x,w", "a", "plain", axis=-1, epsilon=1e-6), n("Gelu", "a", "b", "gelu", domain="com.microsoft"),
-                n("SimplifiedLayerNormalization", "b,w,", "y,", "ms", domain="com.microsoft")], inits=[f32("w", [1, 2, 3, 4])], domains=["com.microsoft"]), "twins")
+                n("SimplifiedLayerNormalization", "b,w", "y", "again")], inits=[f32("w", [1, 2, 3, 4])], domains=["com.microsoft"]), "twins")
 
 
 def functions():
@@ -140,8 +141,30 @@ def functions():
     attr.name, attr.ref_attr_name, attr.type = "axis", "dim", onnx.AttributeProto.INT
     outer = h.make_function("local", "Block", ["v", "bias"], ["c", "v"], [n("Scale", "v,v", "a", "call", domain="local"), n("Add", "a,bias", "b", "add"), cast],
                             [h.make_opsetid("", 18), h.make_opsetid("local", 1)], ["dim"])
-    save(model([n("Block", "x,x", "p,q", "same", domain="local", dim=-1), n("Block", "p,q", "r,", "same", domain="local"), n("Relu", "r", "y", "relu")],
+    save(model([n("Block", "x,x", "p,q", "same", domain="local", dim=-1), n("Block", "p,q", "r", "same", domain="local"), n("Relu", "r", "y", "relu")],
                functions=[inner, outer, h.make_function("", "Relu", ["v"], ["r"], [n("Neg", "v", "r")], [h.make_opsetid("", 18)])], domains=["local"]), "functions")
+
+
+def numbers():
+    """x and y of models that ONNX Runtime runs, for UpgradeNumericsTest."""
+    import json
+    import onnxruntime as ort
+    ort.set_default_logger_severity(3)
+
+    def block(v, bias):
+        e = np.exp(v * v + bias - (v * v + bias).max(-1, keepdims=True))
+        return e / e.sum(-1, keepdims=True)
+
+    out = {}
+    for name, shape in (("upgrade11", (3, 4)), ("upgrade9", (3, 4)), ("softmax12", (2, 3, 4)), ("softmax13", (3, 4)), ("split13", (3, 4)), ("split18", (3, 4)),
+                        ("functions", (3, 4)), ("unsorted", (3, 4)), ("twins", (3, 4))):
+        x = np.round(np.sin(np.arange(np.prod(shape)) * 1.7) * 3, 3).astype(np.float32).reshape(shape)
+        if name == "functions":  # neither ONNX Runtime nor onnx's inliner takes a function that hands an input on
+            y = block(block(x, x), x)
+        else:
+            y = ort.InferenceSession(str(HERE / (name + ".onnx"))).run(["y"], {"x": x})[0]
+        out[name] = {"x": {"shape": x.shape, "data": [float(v) for v in x.flat]}, "y": {"shape": y.shape, "data": [round(float(v), 6) for v in y.flat]}}
+    (HERE / "numbers.json").write_text(json.dumps(out, indent=1) + "\n")
 
 
 def bad():
@@ -259,3 +282,4 @@ containers()
 twins()
 functions()
 bad()
+numbers()
