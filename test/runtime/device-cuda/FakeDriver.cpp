@@ -18,7 +18,9 @@
 #include <cstring>
 #include <dlfcn.h>
 #include <map>
+#include <memory>
 #include <string>
+#include <vector>
 
 namespace {
 std::map<std::string, int> Calls;
@@ -28,6 +30,7 @@ struct FakeFunction {
 };
 struct FakeModule {
   void *Library = nullptr;
+  std::vector<std::unique_ptr<FakeFunction>> Functions;
 };
 int Marker; // handles without content point here
 
@@ -168,9 +171,11 @@ int cuModuleUnload(void *Module) {
 }
 int cuModuleGetFunction(void **Function, void *Module, const char *Name) {
   FAKE(cuModuleGetFunction, " %s", Name);
-  FakeFunction *F = new FakeFunction();
+  FakeModule *M = static_cast<FakeModule *>(Module);
+  M->Functions.push_back(std::make_unique<FakeFunction>());
+  FakeFunction *F = M->Functions.back().get();
   F->Name = Name;
-  if (void *Library = static_cast<FakeModule *>(Module)->Library) {
+  if (void *Library = M->Library) {
     F->Run = reinterpret_cast<llmc::test::HostKernel>(
         dlsym(Library, (F->Name + "_host").c_str()));
     if (!F->Run)
