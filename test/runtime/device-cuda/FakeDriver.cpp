@@ -7,6 +7,7 @@
 //   LLMC_FAKE_DEVICES  number of devices (1)
 //   LLMC_FAKE_SM       architecture (80)
 //   LLMC_FAKE_FREE     bytes of free memory (1 GiB)
+//   LLMC_FAKE_HOST     library of host kernels that stands for every module
 // A module whose bytes are "HOST:path" is the shared library at path, made of
 // kernel text compiled for the host (test/support/HostKernels.h); its kernels
 // then really run. Any other module runs nothing.
@@ -156,8 +157,11 @@ int cuModuleLoadDataEx(void **Module, const void *Data, unsigned Options,
     return Code;
   }
   FakeModule *M = new FakeModule();
-  if (std::strncmp(Text, "HOST:", 5) == 0) {
-    M->Library = dlopen(Text + 5, RTLD_NOW | RTLD_LOCAL);
+  const char *Host = std::getenv("LLMC_FAKE_HOST");
+  if (std::strncmp(Text, "HOST:", 5) == 0)
+    Host = Text + 5;
+  if (Host && *Host) {
+    M->Library = dlopen(Host, RTLD_NOW | RTLD_LOCAL);
     if (!M->Library)
       return 200;
   }
