@@ -164,9 +164,11 @@ TEST_F(RunProgram, EvalOfItselfIsExact) {
                      true);
   ASSERT_EQ(Int8.Code, 0) << Int8.Error;
   J = Int8.json();
-  EXPECT_GT(J["kl_mean"], 0);
-  EXPECT_LT(J["kl_mean"], 0.1);
-  EXPECT_GE(J["kl_mean_prompt"], J["kl_mean"]);
+  // Another precision of the synthetic model has other weights.
+  for (const char *Key : {"kl_mean", "kl_p99", "kl_mean_prompt"})
+    EXPECT_GT(J[Key], 0) << Key;
+  for (const char *Key : {"same_top", "same_top_prompt"})
+    EXPECT_LT(J[Key], 1) << Key;
 }
 
 TEST_F(RunProgram, VerifyFindsAFlippedBit) {
