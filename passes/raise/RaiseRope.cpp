@@ -92,7 +92,8 @@ public:
 private:
   std::string readTable(const Cone &C, Table &T);
   std::string readAngles(onnx::CosOp Cos, Table &T);
-  std::string checkFar(onnx::CosOp Cos, const Table &T, bool InHalves);
+  std::string checkFar(onnx::CosOp Cos, const Table &T, bool Columns,
+                       size_t Step);
   std::string readFile(Value CosLeaf, Value SinLeaf, Table &T);
   bool same(Probe &P, const Rotation &Rot, const Table &T,
             const std::vector<int64_t> &Positions);
@@ -112,50 +113,61 @@ std::vector<int64_t> Finder::positions(const Probe &P) const {
   return Out;
 }
 
+/// Angles of token S among Seq, stored by rows or by columns.
+static std::vector<float> anglesOf(const eval::Tensor &A, int64_t Seq,
+                                   int64_t S, bool Columns) {
+  int64_t Width = A.count() / Seq;
+  std::vector<float> Row;
+  for (int64_t I = 0; I < Width; ++I)
+    Row.push_back(
+        float(eval::floatAt(A, Columns ? I * Seq + S : S * Width + I)));
+  return Row;
+}
+
 std::string Finder::readAngles(onnx::CosOp Cos, Table &T) {
   Result<const eval::Tensor *> Angles = Start.evaluate(Cos.getInput());
   if (!Angles)
     return Angles.status().message();
   const eval::Tensor &A = **Angles;
   int64_t Seq = Start.sample().Seq;
-  if (A.count() % Seq != 0 || A.rank() < 2)
+  if (A.count() == 0 || A.count() % Seq != 0)
     return "angles have shape " + eval::describe(A);
-  // Rows are positions 0, 1, …; the angle at 1 is the frequency.
-  int64_t Width = A.Shape.back();
-  if (A.count() != Seq * Width || Width < 1)
-    return "angles have shape " + eval::describe(A) + ", expected " +
-           std::to_string(Seq) + " rows";
-  std::vector<float> Row;
-  for (int64_t I = 0; I < Width; ++I)
-    Row.push_back(float(eval::floatAt(A, Width + I)));
+  // Positions are 0, 1, …: angles at 0 are 0, which tells rows from columns,
+  // and those at 1 are the frequencies.
+  auto Zero = [](const std::vector<float> &Row) {
+    return llvm::all_of(Row, [](float X) { return X == 0; });
+  };
+  bool Columns = !Zero(anglesOf(A, Seq, 0, false));
+  if (Columns && !Zero(anglesOf(A, Seq, 0, true)))
+    return "angles at position 0 are not 0";
+  std::vector<float> Row = anglesOf(A, Seq, 1, Columns);
+  size_t Width = Row.size();
   bool Halves = Width % 2 == 0, Pairs = Halves;
-  for (int64_t I = 0; I < Width / 2; ++I) {
-    Halves &= Row[size_t(I)] == Row[size_t(I + Width / 2)];
-    Pairs &= Row[size_t(2 * I)] == Row[size_t(2 * I + 1)];
+  for (size_t I = 0; I < Width / 2; ++I) {
+    Halves &= Row[I] == Row[I + Width / 2];
+    Pairs &= Row[2 * I] == Row[2 * I + 1];
   }
-  T.Half = Halves || Pairs ? Width / 2 : Width;
-  for (int64_t I = 0; I < T.Half; ++I)
-    T.Freq.push_back(Row[size_t(!Halves && Pairs ? 2 * I : I)]);
-  T.Scaling = 1;
-  return checkFar(Cos, T, Halves || !Pairs);
+  size_t Step = !Halves && Pairs ? 2 : 1;
+  T.Half = int64_t(Halves || Pairs ? Width / 2 : Width);
+  for (size_t I = 0; I < size_t(T.Half); ++I)
+    T.Freq.push_back(Row[I * Step]);
+  return checkFar(Cos, T, Columns, Step);
 }
 
 /// Some scalings change the frequencies once a sequence is long; the graph is
-/// asked for the last angle of one. A graph that cannot be is let pass.
-std::string Finder::checkFar(onnx::CosOp Cos, const Table &T, bool InHalves) {
-  Result<const eval::Tensor *> Angles = Long.evaluate(Cos.getInput());
-  if (!Angles)
-    return {};
-  const eval::Tensor &A = **Angles;
+/// asked for the last angles of one. A graph that cannot be is let pass.
+std::string Finder::checkFar(onnx::CosOp Cos, const Table &T, bool Columns,
+                             size_t Step) {
   const Sample &S = Long.sample();
-  int64_t Width = A.Shape.empty() ? 0 : A.Shape.back();
-  if (Width < T.Half || A.count() != Width * S.Seq)
+  Result<const eval::Tensor *> Angles = Long.evaluate(Cos.getInput());
+  if (!Angles || (*Angles)->count() < T.Half * S.Seq ||
+      (*Angles)->count() % S.Seq != 0)
     return {};
+  std::vector<float> Row = anglesOf(**Angles, S.Seq, S.Seq - 1, Columns);
   double Position = double(S.position(S.Seq - 1));
-  for (int64_t I = 0; I < T.Half; ++I) {
-    int64_t At = A.count() - Width + (InHalves ? I : 2 * I);
-    double Want = Position * T.Freq[size_t(I)];
-    if (!(std::abs(eval::floatAt(A, At) - Want) <= 1e-5 * std::abs(Want)))
+  for (size_t I = 0; I < T.Freq.size() && I * Step < Row.size(); ++I) {
+    double Want = Position * T.Freq[I];
+    if (!(std::abs(Row[I * Step] - Want) <= 1e-5 * std::abs(Want)))
       return "its frequencies change with the length of the sequence";
   }
   return {};
@@ -178,6 +190,8 @@ std::string Finder::readFile(Value CosLeaf, Value SinLeaf, Table &T) {
     if (!Seen)
       return Seen.status().message();
     int64_t Width = W.Shape.back(), Rows = W.count() / Width;
+    if (Rows < 2)
+      return "a table has one row";
     int64_t Used = (*Seen)->count() / Start.sample().Seq;
     if (Used * Start.sample().Seq != (*Seen)->count() || Used > Width)
       return "table rows have " + std::to_string(Width) + " columns, used " +
