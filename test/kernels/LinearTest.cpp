@@ -155,6 +155,35 @@ TEST(LinearKernel, IntegerSumsDoNotSaturate) {
     }
 }
 
+/// The domain of logit rows: R rows, whose classes come from the rows of T.
+TEST(LinearKernel, LogitRowsHaveTheirOwnClasses) {
+  for (const KernelSet *Set : runnableSets()) {
+    int64_t K = 64, N = 40;
+    Rng R(9);
+    std::vector<float> X = randomFloats(R, 3 * K);
+    Buffer W = packI8(randomFloats(R, N * K, 0.1f), N, K);
+    auto Run = [&](const KernelSet &Kernels, uint32_t Prompt) {
+      Step S(20, Prompt);
+      S.LogitRows = {2, 9, 15};
+      std::vector<float> Out(3 * N, NAN);
+      Buffer Xq(3 * xqBytesPerToken(K, XI8));
+      S.run(2, [&](const LlmcCtx *C) {
+        Kernels.linear(C, X.data(), nullptr, nullptr, W.bytes(), nullptr,
+                       nullptr, Out.data(), Xq.bytes(), K, N, WI8B32, XI8,
+                       NormNone, 0, 0, RowsR, 0.0f);
+      });
+      return Out;
+    };
+    std::vector<float> Mixed = Run(*Set, 10);
+    EXPECT_EQ(firstDifference(Run(Reference, 10), Mixed), -1) << Set->Name;
+    std::vector<float> Prompt = Run(*Set, 20), Generated = Run(*Set, 0);
+    EXPECT_EQ(firstDifference(Mixed.data(), Prompt.data(), 2 * N), -1);
+    EXPECT_EQ(
+        firstDifference(Mixed.data() + 2 * N, Generated.data() + 2 * N, N), -1);
+    EXPECT_NE(firstDifference(Prompt, Generated), -1);
+  }
+}
+
 TEST(LogitsKernel, EqualsReferenceBitForBit) {
   for (const KernelSet *Set : runnableSets())
     for (int64_t Type : {WF32, WI8B32})

@@ -1,5 +1,6 @@
 // The limits of the CPU kernels, checked before code is made for them.
-#include "compiler/kernels/Constants.h"
+#include "compiler/kernels/Catalogue.h"
+#include "compiler/kernels/cpu/Scratch.h"
 #include "compiler/target/cpu/StepBuilder.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
@@ -29,6 +30,38 @@ public:
 private:
   exe::PhaseOp Phase;
 };
+
+/// The slot of the phase's buffer of that name; null when it has none.
+exe::SlotOp slotOf(exe::PhaseOp Phase, std::string_view Buffer) {
+  const kernels::KernelInfo *Info = kernels::findKernel(Phase.getKernel());
+  exe::ProgramOp Program = Phase->getParentOfType<exe::ProgramOp>();
+  if (!Info || Info->Buffers.size() != Phase.getBuffers().size())
+    return {};
+  for (auto [Name, Attr] : llvm::zip_equal(Info->Buffers, Phase.getBuffers())) {
+    auto Buf = mlir::cast<exe::BufferAttr>(Attr);
+    if (Name == Buffer && Buf.getKind() == exe::BufferKind::slot)
+      return mlir::dyn_cast_or_null<exe::SlotOp>(
+          mlir::SymbolTable::lookupSymbolIn(Program, Buf.getSym()));
+  }
+  return {};
+}
+
+/// Slots hold what the kernel writes into them beyond its output.
+Status checkScratch(exe::PhaseOp Phase, Constants &C) {
+  if (exe::SlotOp Xq = slotOf(Phase, "xq")) {
+    int64_t Needed = kernels::xqBytesPerToken(C["k"], C["xpolicy"]);
+    if (Xq.getPerToken() < Needed)
+      return C.fail("xq bytes per token", Needed, Xq.getPerToken());
+  }
+  if (exe::SlotOp Partial = slotOf(Phase, "partial")) {
+    exe::ProgramOp Program = Phase->getParentOfType<exe::ProgramOp>();
+    int64_t Needed = kernels::attentionPartialBytes(C["heads"], C["v_head_dim"],
+                                                    Program.getMaxContext());
+    if (Partial.getFixed() < Needed)
+      return C.fail("fixed partial bytes", Needed, Partial.getFixed());
+  }
+  return Status::success();
+}
 } // namespace
 
 Status checkPhase(exe::PhaseOp Phase) {
@@ -54,7 +87,7 @@ Status checkPhase(exe::PhaseOp Phase) {
                   2 * C["rotary_half"]);
   if (Phase.getKernel() == "linear" && C["glu"] != 0 && C["n"] % 32 != 0)
     return C.fail("for a glu n to be a multiple of", 32, C["n"]);
-  return Status::success();
+  return checkScratch(Phase, C);
 }
 
 } // namespace llmc::cpu

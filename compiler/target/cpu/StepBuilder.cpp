@@ -331,6 +331,13 @@ Status Builder::build() {
                          ": expected page_tokens " +
                          std::to_string(LLMC_CPU_PAGE_TOKENS) + ", found " +
                          std::to_string(Program.getPageTokens()));
+  for (exe::StateOp S : Program.getBody().getOps<exe::StateOp>())
+    if (S.getPageBytes() != 0 &&
+        S.getPageBytes() != layerBytes(S) * S.getLayers())
+      return internalError("state @" + S.getSymName().str() + ": expected " +
+                           std::to_string(layerBytes(S) * S.getLayers()) +
+                           " bytes per page, found " +
+                           std::to_string(S.getPageBytes()));
   exe::StepOp Step = Program.getStep();
   if (!Step)
     return internalError("program @" + Program.getSymName().str() +
