@@ -36,6 +36,8 @@ std::string lineOf(Diagnostic &D) {
 } // namespace
 
 Status runPasses(PassManager &PM, ModuleOp Module, StatusCode Failure) {
+  // Else a note holds the op, and that may be the whole module.
+  Module.getContext()->printOpOnDiagnostic(false);
   std::vector<std::string> Lines;
   ScopedDiagnosticHandler Handler(Module.getContext(), [&](Diagnostic &D) {
     if (D.getSeverity() != DiagnosticSeverity::Error)

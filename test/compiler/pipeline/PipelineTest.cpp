@@ -242,6 +242,7 @@ TEST_F(PipelineTest, Refusals) {
   O.Precision = "f32";
   S = refuse(O, "sm_80");
   EXPECT_EQ(S.code(), StatusCode::Usage);
+  EXPECT_TRUE(S.notes().empty()) << "no dump of the module";
   EXPECT_EQ(S.message(),
             "target sm_80 has no precision 'f32', expected f16 or int8");
 }
