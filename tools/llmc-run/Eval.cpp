@@ -26,30 +26,30 @@ struct EvalFlags {
   DeviceFlags Device;
 };
 
-/// Logits of a stretch of a window, row by row.
+/// Logits of stretches of a window, of one class.
 class Scorer {
 public:
-  Scorer(const llmc::Model &M)
-      : E(M, 1), Vocab(M.info().vocab), StepTokens(M.info().max_step_tokens) {}
+  Scorer(llmc::Engine &E, size_t Vocab, llmc_class Class)
+      : E(E), Vocab(Vocab), Class(Class) {}
 
+  /// Starts a new window.
   void begin() { S.emplace(E.sequence()); }
-  size_t vocab() const { return Vocab; }
-  size_t stepTokens() const { return StepTokens; }
-  /// Appends tokens of a class; the logits of all of them.
-  const std::vector<float> &append(std::span<const int32_t> Tokens,
-                                   llmc_class Class) {
-    std::vector<llmc_row> Rows;
+  /// Appends tokens; the logits of all of them.
+  const float *append(std::span<const int32_t> Tokens) {
+    Rows.clear();
     for (int32_t T : Tokens)
       Rows.push_back({S->get(), T, Class, true});
     Logits.resize(Rows.size() * Vocab);
     E.forward(Rows, Logits);
-    return Logits;
+    return Logits.data();
   }
 
 private:
-  llmc::Engine E;
+  llmc::Engine &E;
+  size_t Vocab;
+  llmc_class Class;
   std::optional<llmc::Sequence> S;
-  size_t Vocab, StepTokens;
+  std::vector<llmc_row> Rows;
   std::vector<float> Logits;
 };
 
@@ -75,66 +75,69 @@ template <typename Function> void inParallel(size_t N, Function F) {
 
 class Evaluation {
 public:
-  Evaluation(const llmc::Model &M, const llmc::Model *Reference) : Own(M) {
-    if (Reference)
-      Ref.emplace(*Reference);
-    if (Ref && Ref->vocab() != Own.vocab())
-      usage("vocabulary of " + std::to_string(Own.vocab()) +
-            ", that of the reference is " + std::to_string(Ref->vocab()));
+  Evaluation(const llmc::Model &M, const llmc::Model *Reference)
+      : Vocab(M.info().vocab), Own(M, 1), Generated(Own, Vocab, LLMC_GENERATED),
+        Prompt(Own, Vocab, LLMC_PROMPT) {
+    Chunk = std::min<size_t>(MaxChunk, M.info().max_step_tokens);
+    if (Reference == nullptr)
+      return;
+    llmc_model_info I = Reference->info();
+    if (I.vocab != Vocab)
+      usage("vocabulary of " + std::to_string(Vocab) +
+            ", that of the reference is " + std::to_string(I.vocab));
+    Chunk = std::min<size_t>(Chunk, I.max_step_tokens);
+    Other.emplace(*Reference, 1);
+    Ref.emplace(*Other, Vocab, LLMC_GENERATED);
   }
   void window(std::span<const int32_t> Tokens);
   std::vector<Position> Positions;
 
 private:
-  void generated(std::span<const int32_t> Tokens);
-  void prompt(std::span<const int32_t> Tokens, size_t First);
-  size_t chunk() const {
-    size_t N = std::min<size_t>(Own.stepTokens(), 128);
-    return Ref ? std::min(N, Ref->stepTokens()) : N;
-  }
+  /// Rows at a time: three sets of their logits are held.
+  static constexpr size_t MaxChunk = 128;
 
-  Scorer Own;
+  size_t Vocab, Chunk;
+  llmc::Engine Own;
+  std::optional<llmc::Engine> Other;
+  Scorer Generated, Prompt;
   std::optional<Scorer> Ref;
 };
 
-/// Scores a window with generated numerics, and against the reference with
-/// both. The reference's logits are computed anew for the second pass rather
-/// than kept: a window of them is 100 MB.
+/// Scores a window: with generated numerics, and when there is a reference
+/// also with those of prompts, in step.
 void Evaluation::window(std::span<const int32_t> Tokens) {
   size_t First = Positions.size();
   Positions.resize(First + Tokens.size() - 1);
-  for (llmc_class Class : {LLMC_GENERATED, LLMC_PROMPT}) {
-    if (Class == LLMC_PROMPT && !Ref)
-      break;
-    Own.begin();
-    if (Ref)
-      Ref->begin();
-    for (size_t At = 0; At < Tokens.size(); At += chunk()) {
-      throwIfInterrupted();
-      size_t N = std::min(chunk(), Tokens.size() - At);
-      const float *A = Own.append(Tokens.subspan(At, N), Class).data();
-      const float *R =
-          Ref ? Ref->append(Tokens.subspan(At, N), LLMC_GENERATED).data()
-              : nullptr;
-      size_t V = Own.vocab();
-      size_t Scored = std::min(N, Tokens.size() - 1 - At);
-      inParallel(Scored, [&, A, R, V, At, First](size_t I) {
-        Position &P = Positions[First + At + I];
-        const float *Row = A + I * V, *RefRow = R ? R + I * V : nullptr;
-        int32_t Next = Tokens[At + I + 1];
-        double Lse = logSumExp(Row, V);
-        double RefLse = RefRow ? logSumExp(RefRow, V) : 0;
-        double Kl = RefRow ? klDivergence(RefRow, RefLse, Row, Lse, V) : 0;
-        bool Same = RefRow && argMax(Row, V) == argMax(RefRow, V);
-        if (Class == LLMC_PROMPT) {
-          P.KlPrompt = Kl, P.SamePrompt = Same;
-          return;
-        }
-        P.Kl = Kl, P.Same = Same;
-        P.Loss = Lse - Row[Next];
-        P.ReferenceLoss = RefRow ? RefLse - RefRow[Next] : 0;
-      });
-    }
+  Generated.begin();
+  if (Ref) {
+    Prompt.begin();
+    Ref->begin();
+  }
+  for (size_t At = 0; At < Tokens.size(); At += Chunk) {
+    throwIfInterrupted();
+    std::span<const int32_t> Part =
+        Tokens.subspan(At, std::min(Chunk, Tokens.size() - At));
+    const float *G = Generated.append(Part);
+    const float *P = Ref ? Prompt.append(Part) : nullptr;
+    const float *R = Ref ? Ref->append(Part) : nullptr;
+    size_t Scored = std::min(Part.size(), Tokens.size() - 1 - At);
+    inParallel(Scored, [=, V = Vocab, To = &Positions[First + At]](size_t I) {
+      const float *Row = G + I * V;
+      int32_t Next = Tokens[At + I + 1];
+      double Lse = logSumExp(Row, V);
+      To[I].Loss = Lse - Row[Next];
+      if (R == nullptr)
+        return;
+      const float *RefRow = R + I * V, *PromptRow = P + I * V;
+      double RefLse = logSumExp(RefRow, V);
+      double PromptLse = logSumExp(PromptRow, V);
+      size_t Top = argMax(RefRow, V);
+      To[I].ReferenceLoss = RefLse - RefRow[Next];
+      To[I].Kl = klDivergence(RefRow, RefLse, Row, Lse, V);
+      To[I].KlPrompt = klDivergence(RefRow, RefLse, PromptRow, PromptLse, V);
+      To[I].Same = argMax(Row, V) == Top;
+      To[I].SamePrompt = argMax(PromptRow, V) == Top;
+    });
   }
 }
 
@@ -190,10 +193,12 @@ void print(const std::vector<Position> &P, size_t Tokens, bool Reference,
 }
 
 void eval(const EvalFlags &F) {
-  llmc::Model M = F.Device.load(F.Artifact);
+  // Two windows at once, whatever the artifact was planned for.
+  constexpr uint32_t KvTokens = 2 * (Window + 64);
+  llmc::Model M = F.Device.load(F.Artifact, KvTokens);
   std::optional<llmc::Model> Reference;
   if (!F.Reference.empty())
-    Reference.emplace(F.Device.load(F.Reference));
+    Reference.emplace(F.Device.load(F.Reference, KvTokens));
   llmc::Text T = M.text();
   if (!T.hasVocabulary())
     usage("eval needs a tokenizer, and the artifact has none");
