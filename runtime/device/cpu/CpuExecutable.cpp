@@ -10,6 +10,10 @@
 #include <cstring>
 #include <sys/mman.h>
 
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
 namespace llmc {
 namespace {
 constexpr uint32_t MaxThreads = 1024;
@@ -24,6 +28,20 @@ Status wrong(const char *What, uint64_t Limit, int64_t Found, size_t At) {
                        std::to_string(Found) + " at " + std::to_string(At) +
                        " is not below " + std::to_string(Limit));
 }
+
+/// Default rounding and denormals while a step runs on a thread of the caller,
+/// whose libraries may have set other modes.
+class DefaultFloatMode {
+public:
+#if defined(__x86_64__)
+  DefaultFloatMode() : Saved(_mm_getcsr()) { _mm_setcsr(0x1f80); }
+  ~DefaultFloatMode() { _mm_setcsr(Saved); }
+  DefaultFloatMode(const DefaultFloatMode &) = delete;
+
+private:
+  unsigned Saved;
+#endif
+};
 } // namespace
 
 Mapping &Mapping::operator=(Mapping &&O) noexcept {
@@ -204,6 +222,7 @@ Status CpuExecutable::step(const StepInput &In) {
   Pool->run(
       [](void *Arg, uint32_t Thread) {
         Job *J = static_cast<Job *>(Arg);
+        DefaultFloatMode Mode;
         J->Step(&J->Args, Thread, J->Threads);
       },
       &J);

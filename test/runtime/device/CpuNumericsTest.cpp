@@ -10,6 +10,10 @@
 #include <map>
 #include <numeric>
 
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
 using namespace llmc;
 using namespace llmc::test;
 
@@ -182,6 +186,19 @@ TEST_P(CpuNumerics, ThreadsDoNotShow) {
   for (uint32_t Threads : {2u, 3u})
     EXPECT_TRUE(same(One, alone(Threads, 1, PromptTokens))) << Threads;
 }
+
+#if defined(__x86_64__)
+TEST_P(CpuNumerics, CallersFloatModeDoesNotShow) {
+  std::vector<std::vector<float>> Plain = alone(2, 3, PromptTokens);
+  unsigned Saved = _mm_getcsr();
+  // Flush denormals, round towards zero.
+  _mm_setcsr(Saved | 0x8040 | 0x6000);
+  std::vector<std::vector<float>> Odd = alone(2, 3, PromptTokens);
+  EXPECT_EQ(_mm_getcsr() & 0xe040, 0xe040u);
+  _mm_setcsr(Saved);
+  EXPECT_TRUE(same(Plain, Odd));
+}
+#endif
 
 TEST_P(CpuNumerics, ChunkingDoesNotShow) {
   std::vector<std::vector<float>> Whole = alone(2, 2, PromptTokens);
