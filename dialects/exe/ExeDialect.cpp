@@ -36,6 +36,20 @@ StepOp ProgramOp::getStep() {
   return nullptr;
 }
 
+int64_t LayersOp::layerOf(PhaseOp Phase, int64_t Round) {
+  return getFirst() + Round * getStride() + Phase.getLayer();
+}
+
+ArrayAttr LayersOp::nodesOf(int64_t Round, int64_t Index) {
+  if (!getNodes() || Round < 0 ||
+      Round >= static_cast<int64_t>(getNodes()->size()))
+    return nullptr;
+  ArrayAttr Phases = dyn_cast<ArrayAttr>((*getNodes())[Round]);
+  if (!Phases || Index < 0 || Index >= static_cast<int64_t>(Phases.size()))
+    return nullptr;
+  return dyn_cast<ArrayAttr>(Phases[Index]);
+}
+
 BufferAttr PhaseOp::getBuffer(llvm::StringRef Name) {
   const llmc::kernels::KernelInfo *Info =
       llmc::kernels::findKernel(getKernel().str());

@@ -34,7 +34,7 @@ def Exe_Int : TypedSignlessIntegerAttrBase<I64, "int64_t", "64-bit integer">;
 //   slot   sym = an exe.slot
 //   weight sym = an exe.packed_weight
 //   layer  sym = a role in the enclosing exe.layers' table
-//   state  sym = an exe.state; inside exe.layers its layer is the loop's
+//   state  sym = an exe.state, of which the phase takes one layer
 //   none   null pointer
 def Exe_BufferKind : I32EnumAttr<"BufferKind", "kind of a phase's buffer",
     [I32EnumAttrCase<"none", 0>, I32EnumAttrCase<"arg", 1>, I32EnumAttrCase<"slot", 2>,
@@ -163,12 +163,15 @@ def Exe_LayersOp : Exe_Op<"layers", [NoTerminator, SingleBlock, HasParent<"StepO
   let summary = "a run of identical layers: one body, a table of symbols per layer";
   let description = [{
     `weights = {role = [@layer0's packed weight, ...]}`, each of length count.
-    `first` is the number of the first layer (index into the states). The
-    optional `names` has one ONNX name per layer, for messages and profiles.
+    In round i a state buffer of a phase is layer `first + i * stride + layer` of
+    its state, `layer` being the phase's own: a body may hold several layers
+    (stride 2 where two kinds alternate), or read one again and again (0). The
+    optional `names` has one ONNX name per round, `nodes` the ONNX nodes of
+    every phase in every round, for messages and profiles.
 
-    C1: count is positive and first not negative. C2: every entry of weights is
-    an array of count symbols of packed weights. C3: names, when given, has
-    count strings. C4: holds exe.phase only.
+    C1: count is positive, first and stride are not negative. C2: every entry of
+    weights is an array of count symbols of packed weights. C3: names and nodes,
+    when given, have count entries. C4: holds exe.phase only.
 
     ```mlir
     exe.layers attributes {first = 0, count = 2, weights = {w = [@l0.w, @l1.w]}} {
@@ -177,10 +180,18 @@ def Exe_LayersOp : Exe_Op<"layers", [NoTerminator, SingleBlock, HasParent<"StepO
     ```
   }];
   let arguments = (ins Exe_Int:$first, Exe_Int:$count, DictionaryAttr:$weights,
-                       OptionalAttr<StrArrayAttr>:$names);
+                       DefaultValuedAttr<Exe_Int, "1">:$stride,
+                       OptionalAttr<StrArrayAttr>:$names, OptionalAttr<ArrayAttr>:$nodes);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "attr-dict-with-keyword $body";
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Layer of the state that a phase of the body works on in that round.
+    int64_t layerOf(PhaseOp Phase, int64_t Round);
+    /// ONNX nodes of the body's phase number Index in that round; null when
+    /// there are none.
+    ::mlir::ArrayAttr nodesOf(int64_t Round, int64_t Index);
+  }];
 }
 
 def Exe_PhaseOp : Exe_Op<"phase", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
@@ -191,8 +202,8 @@ def Exe_PhaseOp : Exe_Op<"phase", [DeclareOpInterfaceMethods<SymbolUserOpInterfa
     C4: every buffer names an existing symbol of its kind: an exe.slot, an
     exe.packed_weight, an exe.state, a role of the enclosing exe.layers, or one
     of the arguments ids, positions, logit_rows, logits.
-    `layer` is the layer of a state buffer outside exe.layers; in exe.layers it
-    is the loop's. `source_nodes` are the ONNX nodes that the phase computes.
+    `layer` is the layer of a state buffer; in exe.layers it counts from the
+    round's. `source_nodes` are the ONNX nodes that the phase computes.
 
     ```mlir
     exe.phase "add" [#exe.buf<slot, "x">, #exe.buf<slot, "y">, #exe.buf<slot, "z">] {n = 64 : i64}

@@ -80,9 +80,10 @@ LogicalResult StepOp::verify() {
 }
 
 LogicalResult LayersOp::verify() {
-  if (getCount() < 1 || getFirst() < 0)
+  if (getCount() < 1 || getFirst() < 0 || getStride() < 0)
     return emitOpError("C1: expected a positive count, found first ")
-           << getFirst() << " and count " << getCount();
+           << getFirst() << ", count " << getCount() << " and stride "
+           << getStride();
   ProgramOp Program = (*this)->getParentOfType<ProgramOp>();
   for (NamedAttribute Entry : getWeights()) {
     ArrayAttr Symbols = dyn_cast<ArrayAttr>(Entry.getValue());
@@ -102,6 +103,9 @@ LogicalResult LayersOp::verify() {
   if (getNames() && static_cast<int64_t>(getNames()->size()) != getCount())
     return emitOpError("C3: expected ")
            << getCount() << " names, found " << getNames()->size();
+  if (getNodes() && static_cast<int64_t>(getNodes()->size()) != getCount())
+    return emitOpError("C3: expected nodes of ")
+           << getCount() << " rounds, found " << getNodes()->size();
   for (Operation &Op : getBody().front())
     if (!isa<PhaseOp>(Op))
       return emitOpError("C4: holds ") << Op.getName();

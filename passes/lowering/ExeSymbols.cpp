@@ -76,38 +76,32 @@ exe::PackedWeightOp ExeSymbols::weight(StringRef Name) {
   return Packed;
 }
 
-LogicalResult ExeSymbols::makeState(Type Dtype) {
-  llvm::SmallVector<llm::StateOp> States;
+void ExeSymbols::makeStates(Type Dtype) {
+  llvm::SmallVector<llm::StateOp> Ops;
   for (llm::StateOp Op : Llm.getOp()->getRegion(0).getOps<llm::StateOp>())
-    States.push_back(Op);
-  if (States.empty())
-    return success();
-  llvm::stable_sort(States, [](llm::StateOp A, llm::StateOp B) {
+    Ops.push_back(Op);
+  llvm::stable_sort(Ops, [](llm::StateOp A, llm::StateOp B) {
     return A.getIndex() < B.getIndex();
   });
-  llm::StateOp First = States.front();
-  for (auto [Number, Op] : llvm::enumerate(States)) {
-    if (Op.getKvHeads() != First.getKvHeads() ||
-        Op.getHeadDim() != First.getHeadDim() ||
-        Op.getVHeadDim() != First.getVHeadDim())
-      return Op.emitError("caches of different geometry are not supported yet: "
-                          "state '")
-             << Op.getSymName() << "' has " << Op.getKvHeads() << " heads of "
-             << Op.getHeadDim() << " and " << Op.getVHeadDim() << ", state '"
-             << First.getSymName() << "' " << First.getKvHeads() << " of "
-             << First.getHeadDim() << " and " << First.getVHeadDim();
-    Layers[Op.getSymNameAttr()] = static_cast<int64_t>(Number);
+  for (llm::StateOp Op : Ops) {
+    int64_t Heads = Op.getKvHeads(), Dim = Op.getHeadDim(),
+            VDim = Op.getVHeadDim();
+    exe::StateOp &State =
+        ByGeometry[B.getDenseI64ArrayAttr({Heads, Dim, VDim})];
+    if (!State) {
+      State = exe::StateOp::create(B, Op.getLoc(), "kv", 0, Heads, Dim, VDim,
+                                   Dtype, /*page_bytes=*/0);
+      insertFront(State);
+    }
+    Layers[Op.getSymNameAttr()] = State.getLayers();
+    StateOf[Op.getSymNameAttr()] = State;
+    State.setLayers(State.getLayers() + 1);
   }
-  State = exe::StateOp::create(
-      B, First.getLoc(), "kv", static_cast<int64_t>(States.size()),
-      First.getKvHeads(), First.getHeadDim(), First.getVHeadDim(), Dtype,
-      /*page_bytes=*/0);
-  insertFront(State);
-  return success();
 }
 
-exe::BufferAttr ExeSymbols::state() const {
-  exe::StateOp Op = State;
+exe::BufferAttr ExeSymbols::state(StringRef Name) const {
+  exe::StateOp Op =
+      StateOf.lookup(StringAttr::get(Llm.getOp()->getContext(), Name));
   return exe::BufferAttr::get(Op.getContext(), exe::BufferKind::state,
                               Op.getSymNameAttr());
 }

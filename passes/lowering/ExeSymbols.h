@@ -24,10 +24,10 @@ public:
   /// source that cannot be packed.
   exe::PackedWeightOp weight(llvm::StringRef Name);
 
-  /// Makes the exe.state of all llm.states of the module and numbers the
-  /// layers. Fails with a diagnostic when they differ in geometry.
-  mlir::LogicalResult makeState(mlir::Type Dtype);
-  exe::BufferAttr state() const;
+  /// Makes one exe.state for all llm.states of one geometry and numbers the
+  /// layers in each.
+  void makeStates(mlir::Type Dtype);
+  exe::BufferAttr state(llvm::StringRef State) const;
   llm::StateOp stateOf(llvm::StringRef Name) const;
   int64_t layerOf(llvm::StringRef State) const;
 
@@ -43,7 +43,8 @@ private:
   llvm::DenseMap<mlir::Attribute, exe::PackedWeightOp> ByContent;
   llvm::DenseMap<mlir::Attribute, exe::PackedWeightOp> ByName;
   llvm::DenseMap<mlir::Attribute, int64_t> Layers;
-  exe::StateOp State;
+  llvm::DenseMap<mlir::Attribute, exe::StateOp> ByGeometry;
+  llvm::DenseMap<mlir::Attribute, exe::StateOp> StateOf;
 };
 
 } // namespace llmc

@@ -40,7 +40,7 @@ private:
   std::vector<Candidate> candidates(size_t Begin, size_t End) const;
   LayerRun check(const Candidate &C) const;
   Origin originOf(int Slot, const Candidate &C, size_t Layer) const;
-  bool sameWiring(const Candidate &C, size_t Layer) const;
+  bool sameWiring(const Candidate &C, size_t Layer, int64_t Stride) const;
   bool leavesOnlyToNext(const Candidate &C, size_t Layer) const;
   bool collectCarried(LayerRun &Run, const Candidate &C) const;
 
@@ -95,13 +95,15 @@ Origin Search::originOf(int Slot, const Candidate &C, size_t Layer) const {
 }
 
 /// Layer (> 0) reads from where the layers before it do.
-bool Search::sameWiring(const Candidate &C, size_t Layer) const {
+bool Search::sameWiring(const Candidate &C, size_t Layer,
+                        int64_t Stride) const {
   for (size_t J = 0; J != C.Period; ++J) {
     const PhaseFacts &P0 = Phases[C.First + J];
     const PhaseFacts &P1 = Phases[C.First + C.Period + J];
     const PhaseFacts &P = Phases[C.First + Layer * C.Period + J];
     if (P0.Layer &&
-        (!P.Layer || *P.Layer != *P0.Layer + static_cast<int64_t>(Layer)))
+        (!P.Layer ||
+         *P.Layer != *P0.Layer + static_cast<int64_t>(Layer) * Stride))
       return false;
     for (size_t R = 0; R != P.Reads.size(); ++R) {
       Origin O0 = originOf(P0.Reads[R], C, 0);
@@ -155,18 +157,20 @@ bool Search::collectCarried(LayerRun &Run, const Candidate &C) const {
 /// The run that a candidate really is; Count 0: none.
 LayerRun Search::check(const Candidate &C) const {
   LayerRun Run;
-  // A layer has a state, one of its own.
+  // A layer has a state; how its number grows, the second layer shows.
   std::optional<int64_t> Layer;
-  for (const PhaseFacts &P : Phases.slice(C.First, C.Period)) {
-    if (P.Layer && Layer && *P.Layer != *Layer)
-      return Run;
-    Layer = P.Layer ? P.Layer : Layer;
+  for (size_t I = C.First; I != C.First + C.Period; ++I) {
+    if (!Phases[I].Layer)
+      continue;
+    if (!Layer && Phases[I + C.Period].Layer)
+      Run.Stride = *Phases[I + C.Period].Layer - *Phases[I].Layer;
+    Layer = std::min(Layer.value_or(*Phases[I].Layer), *Phases[I].Layer);
   }
-  if (!Layer)
+  if (!Layer || Run.Stride < 0)
     return Run;
   size_t Count = 1;
   while (Count != C.Count && leavesOnlyToNext(C, Count - 1) &&
-         sameWiring(C, Count))
+         sameWiring(C, Count, Run.Stride))
     ++Count;
   if (Count < 2 || !collectCarried(Run, C))
     return Run;

@@ -37,7 +37,8 @@ struct CarriedSlot {
 /// Count layers of Period phases each from phase First on.
 struct LayerRun {
   size_t First = 0, Period = 0, Count = 0;
-  int64_t FirstLayer = 0;
+  int64_t FirstLayer = 0; ///< of the state, in the first layer
+  int64_t Stride = 1;     ///< of the state, from layer to layer
   std::vector<CarriedSlot> Carried;
 
   size_t end() const { return First + Period * Count; }

@@ -216,7 +216,7 @@ LogicalResult StepLowering::lower(llm::QkvOp Op) {
   PhaseBuilder P = phase("qkv");
   product(P, Op, features(Op.getX()));
   P.buffer("rope", in(Op.getTable()))
-      .buffer("kv", Symbols.state())
+      .buffer("kv", Symbols.state(Op.getState()))
       .buffer("q_out", out(Op, "q"))
       .integer("heads", Op.getHeads())
       .integer("kv_heads", State.getKvHeads())
@@ -247,7 +247,7 @@ LogicalResult StepLowering::lower(llm::KvWriteOp Op) {
   phase("kv_write")
       .buffer("k", in(Op.getK()))
       .buffer("v", in(Op.getV()))
-      .buffer("kv", Symbols.state())
+      .buffer("kv", Symbols.state(Op.getState()))
       .integer("kv_heads", State.getKvHeads())
       .integer("head_dim", State.getHeadDim())
       .integer("v_head_dim", State.getVHeadDim())
@@ -271,7 +271,7 @@ LogicalResult StepLowering::lower(llm::AttentionOp Op) {
         kernels::attentionPartialBytes(Heads, VDim, Program.getMaxContext()));
   phase("attention")
       .buffer("q", in(Op.getQ()))
-      .buffer("kv", Symbols.state())
+      .buffer("kv", Symbols.state(Op.getState()))
       .buffer("out", out(Op, "a"))
       .buffer("partial", Partial)
       .integer("heads", Heads)
@@ -372,8 +372,7 @@ LogicalResult StepLowering::run(func::FuncOp Step) {
   Buffers[Step.getArgument(0)] = arg("ids");
   Buffers[Step.getArgument(1)] = arg("positions");
   Type Kv = cast<TypeAttr>(Module->getAttr("llm.kv_cache")).getValue();
-  if (failed(Symbols.makeState(Kv)))
-    return failure();
+  Symbols.makeStates(Kv);
   for (Operation &Op : Step.getBody().front().without_terminator())
     if (failed(lower(&Op)) || Failed)
       return failure();

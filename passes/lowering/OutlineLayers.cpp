@@ -46,6 +46,7 @@ private:
   void outline(const LayerRun &Run);
   void carry(const LayerRun &Run, const CarriedSlot &Carried);
   void copy(Location Loc, StringAttr From, StringAttr To);
+  ArrayAttr nodeTable(const LayerRun &Run);
   void makeBody(const LayerRun &Run);
   void joinOutputs(const LayerRun &Run);
   std::string layerName(ArrayRef<exe::PhaseOp> Layer, int64_t Number);
@@ -195,6 +196,23 @@ std::string ProgramOutliner::layerName(ArrayRef<exe::PhaseOp> Layer,
   return Prefix->take_front(End).str();
 }
 
+/// The ONNX nodes of every phase in every layer; null when no phase has any.
+ArrayAttr ProgramOutliner::nodeTable(const LayerRun &Run) {
+  bool Any = false;
+  llvm::SmallVector<Attribute> Rounds;
+  for (size_t L = 0; L != Run.Count; ++L) {
+    llvm::SmallVector<Attribute> Round;
+    for (size_t J = 0; J != Run.Period; ++J) {
+      exe::PhaseOp Phase = Phases[Run.First + L * Run.Period + J];
+      ArrayAttr Nodes = Phase.getSourceNodesAttr();
+      Any |= Nodes != nullptr;
+      Round.push_back(Nodes ? Nodes : B.getArrayAttr({}));
+    }
+    Rounds.push_back(B.getArrayAttr(Round));
+  }
+  return Any ? B.getArrayAttr(Rounds) : nullptr;
+}
+
 /// The body: the first layer's phases, their weights by role.
 void ProgramOutliner::makeBody(const LayerRun &Run) {
   llvm::SmallVector<NamedAttribute> Table;
@@ -203,13 +221,14 @@ void ProgramOutliner::makeBody(const LayerRun &Run) {
   for (size_t L = 0; L != Run.Count; ++L)
     Names.push_back(layerName(
         ArrayRef(Phases).slice(Run.First + L * Run.Period, Run.Period),
-        Run.FirstLayer + static_cast<int64_t>(L)));
+        Run.FirstLayer + static_cast<int64_t>(L) * Run.Stride));
   NameRefs.assign(Names.begin(), Names.end());
 
   Location Loc = Phases[Run.First].getLoc();
-  Layers = exe::LayersOp::create(
-      B, Loc, Run.FirstLayer, static_cast<int64_t>(Run.Count),
-      B.getDictionaryAttr({}), B.getStrArrayAttr(NameRefs));
+  Layers = exe::LayersOp::create(B, Loc, Run.FirstLayer,
+                                 static_cast<int64_t>(Run.Count),
+                                 B.getDictionaryAttr({}), Run.Stride,
+                                 B.getStrArrayAttr(NameRefs), nodeTable(Run));
   B.setInsertionPointToEnd(&Layers.getBody().emplaceBlock());
   for (size_t J = 0; J != Run.Period; ++J) {
     exe::PhaseOp Phase = Phases[Run.First + J];
@@ -230,7 +249,8 @@ void ProgramOutliner::makeBody(const LayerRun &Run) {
     }
     exe::PhaseOp New = cast<exe::PhaseOp>(B.clone(*Phase));
     New.setBuffersAttr(B.getArrayAttr(Buffers));
-    New.setLayer(0);
+    if (Phase.getLayer())
+      New.setLayer(Phase.getLayer() - Run.FirstLayer);
   }
   Layers.setWeightsAttr(B.getDictionaryAttr(Table));
 }

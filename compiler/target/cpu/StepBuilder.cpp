@@ -157,9 +157,12 @@ Value *Builder::state(exe::StateOp State, exe::PhaseOp Phase, Place &At) {
       break;
     Base += layerBytes(S) * S.getLayers();
   }
-  Value *Layer = At.Layers
-                     ? B.CreateAdd(At.Layer, B.getInt64(At.Layers.getFirst()))
-                     : B.getInt64(Phase.getLayer());
+  // In a loop: where its first round is, then a stride per round.
+  Value *Layer = B.getInt64(Phase.getLayer());
+  if (At.Layers)
+    Layer =
+        B.CreateAdd(B.CreateMul(At.Layer, B.getInt64(At.Layers.getStride())),
+                    B.getInt64(At.Layers.layerOf(Phase, 0)));
   Value *Offset = B.CreateAdd(B.CreateMul(Layer, B.getInt64(layerBytes(State))),
                               B.getInt64(Base));
   return advance(argument(At, LLMC_ARG_KV), Offset);

@@ -15,10 +15,12 @@ namespace {
 using exe::BufferAttr;
 using exe::BufferKind;
 
-/// Where a phase stands: the enclosing layers and the layer, or none.
+/// Where a phase stands: the enclosing layers (or none), the round and its
+/// number in the body.
 struct Place {
   exe::LayersOp Layers;
-  int64_t Layer = 0;
+  int64_t Round = 0;
+  int64_t Index = 0;
 };
 
 class Exporter {
@@ -206,8 +208,8 @@ Result<LaunchArg> Exporter::stateArg(exe::PhaseOp Phase, llvm::StringRef Symbol,
   for (const LaunchState &S : Out.Program.States) {
     if (S.Name != Symbol)
       continue;
-    int64_t Layer =
-        At.Layers ? At.Layer : static_cast<int64_t>(Phase.getLayer());
+    int64_t Layer = At.Layers ? At.Layers.layerOf(Phase, At.Round)
+                              : static_cast<int64_t>(Phase.getLayer());
     if (Layer < 0 || Layer >= S.Layers)
       return phaseError(Phase, "layer " + std::to_string(Layer) + " of state " +
                                    S.Name + ", which has " +
@@ -266,8 +268,7 @@ Result<LaunchArg> Exporter::argOf(exe::PhaseOp Phase, const Param &P,
     mlir::ArrayAttr Table =
         At.Layers ? At.Layers.getWeights().getAs<mlir::ArrayAttr>(Symbol)
                   : mlir::ArrayAttr();
-    int64_t Row =
-        At.Layers ? At.Layer - static_cast<int64_t>(At.Layers.getFirst()) : 0;
+    int64_t Row = At.Round;
     if (!Table || Row >= static_cast<int64_t>(Table.size()))
       return phaseError(Phase, "no layer role is called " + Symbol.str());
     return weightArg(
@@ -295,27 +296,28 @@ Status Exporter::addPhase(exe::PhaseOp Phase, Place At) {
     L.Args.push_back(std::move(A));
   }
   if (At.Layers)
-    L.Layer = static_cast<int32_t>(At.Layer);
+    L.Layer = static_cast<int32_t>(At.Layers.layerOf(Phase, At.Round));
   std::vector<std::string> Nodes;
-  if (Phase.getSourceNodes())
-    for (mlir::StringAttr S :
-         Phase.getSourceNodes()->getAsRange<mlir::StringAttr>())
+  mlir::ArrayAttr Sources = Phase.getSourceNodesAttr();
+  if (At.Layers && At.Layers.getNodes())
+    Sources = At.Layers.nodesOf(At.Round, At.Index);
+  if (Sources)
+    for (mlir::StringAttr S : Sources.getAsRange<mlir::StringAttr>())
       Nodes.push_back(S.getValue().str());
   LaunchKernel &K = Out.Program.Kernels[Kernel];
   for (const std::string &N : Nodes)
     if (std::find(K.SourceNodes.begin(), K.SourceNodes.end(), N) ==
         K.SourceNodes.end())
       K.SourceNodes.push_back(N);
-  // The nodes of the body are those of the first layer; others have a name.
-  int64_t Row =
-      At.Layers ? At.Layer - static_cast<int64_t>(At.Layers.getFirst()) : 0;
-  if (Row != 0)
+  // Without a list, the body's nodes are those of the first round.
+  if (At.Round != 0 && !At.Layers.getNodes())
     Nodes.clear();
   if (At.Layers && At.Layers.getNames() &&
-      Row < static_cast<int64_t>(At.Layers.getNames()->size()))
-    Nodes.push_back(llvm::cast<mlir::StringAttr>((*At.Layers.getNames())[Row])
-                        .getValue()
-                        .str());
+      At.Round < static_cast<int64_t>(At.Layers.getNames()->size()))
+    Nodes.push_back(
+        llvm::cast<mlir::StringAttr>((*At.Layers.getNames())[At.Round])
+            .getValue()
+            .str());
   L.SourceNodes = std::move(Nodes);
   Out.Program.Launches.push_back(std::move(L));
   return Status::success();
@@ -333,11 +335,11 @@ Result<ExportedLaunches> Exporter::run() {
       continue;
     }
     exe::LayersOp Layers = llvm::cast<exe::LayersOp>(Op);
-    int64_t First = static_cast<int64_t>(Layers.getFirst());
-    int64_t Count = static_cast<int64_t>(Layers.getCount());
-    for (int64_t I = First; I != First + Count; ++I)
+    for (int64_t Round = 0; Round != Layers.getCount(); ++Round) {
+      int64_t Index = 0;
       for (exe::PhaseOp Phase : Layers.getBody().getOps<exe::PhaseOp>())
-        LLMC_RETURN_IF_ERROR(addPhase(Phase, Place{Layers, I}));
+        LLMC_RETURN_IF_ERROR(addPhase(Phase, Place{Layers, Round, Index++}));
+    }
   }
   return std::move(Out);
 }

@@ -28,20 +28,6 @@ module {
 
 // -----
 module {
-  llm.source @s : tensor<32x32xf32> {file = 1, offset = 0, length = 4096}
-  llm.weight @w : tensor<32x32xf32> [#llm.piece<source = @s, begin = 0, count = 32>]
-  llm.state @s0 {kind = "paged_kv", index = 0 : i64, kv_heads = 2 : i64, head_dim = 16 : i64, v_head_dim = 16 : i64}
-  // expected-error @+1 {{caches of different geometry are not supported yet: state 's1' has 1 heads of 32 and 32, state 's0' 2 of 16 and 16}}
-  llm.state @s1 {kind = "paged_kv", index = 1 : i64, kv_heads = 1 : i64, head_dim = 32 : i64, v_head_dim = 32 : i64}
-  func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>) -> tensor<?x32xf32> {
-    %x = llm.embed %ids, @w : (tensor<?xi32>) -> tensor<?x32xf32>
-    %l = llm.logits %x, @w : (tensor<?x32xf32>) -> tensor<?x32xf32>
-    return %l : tensor<?x32xf32>
-  }
-}
-
-// -----
-module {
   llm.source @s : tensor<32x32xi8> {file = 1, offset = 0, length = 1024}
   // expected-error @+1 {{weight 'w' comes from 's' of type 'i8', expected a float type}}
   llm.weight @w : tensor<32x32xf32> [#llm.piece<source = @s, begin = 0, count = 32>]

@@ -86,3 +86,28 @@ module {
     return %l : tensor<?x32xf32>
   }
 }
+
+// -----
+// Caches of two geometries are two states, each with layers of its own.
+// CHECK: exe.state @kv {dtype = f16, head_dim = 16 : i64, kv_heads = 1 : i64, layers = 2 : i64, v_head_dim = 16 : i64}
+// CHECK-NEXT: exe.state @kv_0 {dtype = f16, head_dim = 32 : i64, kv_heads = 1 : i64, layers = 1 : i64, v_head_dim = 32 : i64}
+module {
+  llm.source @s : tensor<32x32xf32> {file = 1, offset = 0, length = 4096}
+  llm.weight @w : tensor<32x32xf32> [#llm.piece<source = @s, begin = 0, count = 32>]
+  llm.weight @h : tensor<16x32xf32> [#llm.piece<source = @s, begin = 0, count = 16>]
+  llm.state @s0 {kind = "paged_kv", index = 0 : i64, kv_heads = 1 : i64, head_dim = 16 : i64, v_head_dim = 16 : i64}
+  llm.state @s1 {kind = "paged_kv", index = 1 : i64, kv_heads = 1 : i64, head_dim = 32 : i64, v_head_dim = 32 : i64}
+  llm.state @s2 {kind = "paged_kv", index = 2 : i64, kv_heads = 1 : i64, head_dim = 16 : i64, v_head_dim = 16 : i64}
+  func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>) -> tensor<?x32xf32> {
+    %x = llm.embed %ids, @w : (tensor<?xi32>) -> tensor<?x32xf32>
+    %k = llm.linear %x, @h : (tensor<?x32xf32>) -> tensor<?x16xf32>
+    // CHECK: exe.phase "kv_write" {{.*}} #exe.buf<state, "kv">] {{{.*}}}{{$}}
+    llm.kv_write %k, %k, @s0 : tensor<?x16xf32>, tensor<?x16xf32>
+    // CHECK-NEXT: exe.phase "kv_write" {{.*}} #exe.buf<state, "kv_0">] {{{.*}}}{{$}}
+    llm.kv_write %x, %x, @s1 : tensor<?x32xf32>, tensor<?x32xf32>
+    // CHECK-NEXT: exe.phase "kv_write" {{.*}} #exe.buf<state, "kv">] {{{.*}}} {layer = 1 : i64}
+    llm.kv_write %k, %k, @s2 : tensor<?x16xf32>, tensor<?x16xf32>
+    %l = llm.logits %x, @w : (tensor<?x32xf32>) -> tensor<?x32xf32>
+    return %l : tensor<?x32xf32>
+  }
+}

@@ -12,7 +12,7 @@
 // CHECK: exe.step {
 // CHECK-NEXT: exe.phase "rope_table"
 // CHECK-NEXT: exe.phase "rope_table"
-// CHECK-NEXT: exe.layers attributes {count = 3 : i64, first = 0 : i64, names = ["/l.0", "/l.1", "/l.2"], weights = {norm0.gain = [@w0, @w1, @w2], norm2.gain = [@u, @u, @u]}} {
+// CHECK-NEXT: exe.layers attributes {count = 3 : i64, first = 0 : i64, names = ["/l.0", "/l.1", "/l.2"], nodes = {{\[\[}}["/l.0/a"], ["/l.0/b"], ["/l.0/c"]], {{\[}}["/l.1/a"], ["/l.1/b"], ["/l.1/c"]], {{\[}}["/l.2/a"], ["/l.2/b"], ["/l.2/c"]]], weights = {norm0.gain = [@w0, @w1, @w2], norm2.gain = [@u, @u, @u]}} {
 // CHECK-NEXT: exe.phase "norm" [#exe.buf<slot, "x">, #exe.buf<layer, "norm0.gain">, #exe.buf<none>, #exe.buf<slot, "n0">]
 // CHECK-NEXT: exe.phase "kv_write" [#exe.buf<slot, "n0">, #exe.buf<slot, "r">, #exe.buf<state, "kv">]
 // CHECK-NEXT: exe.phase "norm" [#exe.buf<slot, "n0">, #exe.buf<layer, "norm2.gain">, #exe.buf<none>, #exe.buf<slot, "x">]
@@ -147,6 +147,39 @@ exe.program @kinds attributes {target = "x86-64-v3", buckets = array<i64: 8>, pa
     exe.phase "add" [#exe.buf<slot, "f">, #exe.buf<slot, "f">, #exe.buf<slot, "g">] {n = 16 : i64}
     exe.phase "scale" [#exe.buf<slot, "g">, #exe.buf<slot, "h">] {n = 16 : i64, factor = 2.0 : f32}
     exe.phase "norm" [#exe.buf<slot, "h">, #exe.buf<weight, "w">, #exe.buf<none>, #exe.buf<slot, "z">] {n = 16 : i64, norm = 1 : i64, heads = 1 : i64, eps = 0.0 : f32}
+  }
+}
+
+// -----
+// Two kinds of layers that alternate: a body of both, two layers of the state per round.
+// CHECK-LABEL: exe.program @alternate
+// CHECK: exe.layers attributes {count = 2 : i64, first = 0 : i64, names = ["layer0", "layer2"], stride = 2 : i64, weights = {}} {
+// CHECK-NEXT: exe.phase "kv_write" {{.*}} {{{.*}}}{{$}}
+// CHECK-NEXT: exe.phase "scale" [#exe.buf<slot, "x">, #exe.buf<slot, "a">]
+// CHECK-NEXT: exe.phase "kv_write" {{.*}} {{{.*}}} {layer = 1 : i64}
+// CHECK-NEXT: exe.phase "add" [#exe.buf<slot, "a">, #exe.buf<slot, "a">, #exe.buf<slot, "x">]
+// CHECK-NEXT: {{^ +}$}}
+// CHECK-NEXT: exe.phase "norm" [#exe.buf<slot, "x">
+exe.program @alternate attributes {target = "x86-64-v3", buckets = array<i64: 8>, page_tokens = 64, max_context = 64, max_sequences = 1} {
+  exe.state @kv {layers = 4, kv_heads = 1, head_dim = 16, v_head_dim = 16, dtype = f32}
+  exe.slot @x {per_token = 64}
+  exe.slot @a {per_token = 64}
+  exe.slot @b {per_token = 64}
+  exe.slot @c {per_token = 64}
+  exe.slot @d {per_token = 64}
+  exe.slot @z {per_token = 64}
+  exe.packed_weight @w {rows = 16, cols = 1, layout = "vec.f32", program = [#exe.source<name = "w", type = tensor<16xf32>, file = 1, offset = 0, length = 64, begin = 0, count = 16, transposed = false>]}
+  exe.step {
+    exe.phase "rope_table" [#exe.buf<arg, "positions">, #exe.buf<none>, #exe.buf<none>, #exe.buf<none>, #exe.buf<slot, "x">] {half = 8 : i64, table_rows = 0 : i64, scaling = 1.0 : f32}
+    exe.phase "kv_write" [#exe.buf<slot, "x">, #exe.buf<slot, "x">, #exe.buf<state, "kv">] {kv_heads = 1 : i64, head_dim = 16 : i64, v_head_dim = 16 : i64, kvtype = 0 : i64} {layer = 0 : i64}
+    exe.phase "scale" [#exe.buf<slot, "x">, #exe.buf<slot, "a">] {n = 16 : i64, factor = 2.0 : f32}
+    exe.phase "kv_write" [#exe.buf<slot, "a">, #exe.buf<slot, "a">, #exe.buf<state, "kv">] {kv_heads = 1 : i64, head_dim = 16 : i64, v_head_dim = 16 : i64, kvtype = 0 : i64} {layer = 1 : i64}
+    exe.phase "add" [#exe.buf<slot, "a">, #exe.buf<slot, "a">, #exe.buf<slot, "b">] {n = 16 : i64}
+    exe.phase "kv_write" [#exe.buf<slot, "b">, #exe.buf<slot, "b">, #exe.buf<state, "kv">] {kv_heads = 1 : i64, head_dim = 16 : i64, v_head_dim = 16 : i64, kvtype = 0 : i64} {layer = 2 : i64}
+    exe.phase "scale" [#exe.buf<slot, "b">, #exe.buf<slot, "c">] {n = 16 : i64, factor = 2.0 : f32}
+    exe.phase "kv_write" [#exe.buf<slot, "c">, #exe.buf<slot, "c">, #exe.buf<state, "kv">] {kv_heads = 1 : i64, head_dim = 16 : i64, v_head_dim = 16 : i64, kvtype = 0 : i64} {layer = 3 : i64}
+    exe.phase "add" [#exe.buf<slot, "c">, #exe.buf<slot, "c">, #exe.buf<slot, "d">] {n = 16 : i64}
+    exe.phase "norm" [#exe.buf<slot, "d">, #exe.buf<weight, "w">, #exe.buf<none>, #exe.buf<slot, "z">] {n = 16 : i64, norm = 1 : i64, heads = 1 : i64, eps = 0.0 : f32}
   }
 }
 
