@@ -30,6 +30,25 @@ static RankedTensorType pick(RankedTensorType From, ArrayRef<int64_t> Dims) {
       Known ? onnx::DimsAttr::get(From.getContext(), Exprs) : Attribute());
 }
 
+RankedTensorType withFeatures(RankedTensorType Type, int64_t Features) {
+  SmallVector<int64_t> Dims =
+      llvm::to_vector(llvm::seq<int64_t>(0, Type.getRank()));
+  Dims.back() = -1 - Features;
+  return pick(Type, Dims);
+}
+
+Value flattenRows(OpBuilder &B, Value X, RankedTensorType Result) {
+  Value Shape = integersOf(B, X.getLoc(), {-1, Result.getShape().back()});
+  return onnx::ReshapeOp::create(B, X.getLoc(), Result, X, Shape);
+}
+
+Value reshapeRows(OpBuilder &B, Value X, RankedTensorType Result) {
+  SmallVector<int64_t> Shape(Result.getShape());
+  Shape[0] = Shape[1] = 0;
+  return onnx::ReshapeOp::create(B, X.getLoc(), Result, X,
+                                 integersOf(B, X.getLoc(), Shape));
+}
+
 Value flattenHeads(OpBuilder &B, Value X, int64_t Features) {
   auto Type = cast<RankedTensorType>(X.getType());
   if (Type.getRank() != 4)

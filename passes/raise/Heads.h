@@ -7,6 +7,15 @@
 
 namespace llmc::raise {
 
+/// Type with another last dim.
+mlir::RankedTensorType withFeatures(mlir::RankedTensorType Type,
+                                    int64_t Features);
+/// [batch, seq, features] as [batch * seq, features].
+mlir::Value flattenRows(mlir::OpBuilder &B, mlir::Value X,
+                        mlir::RankedTensorType Result);
+/// [batch, seq, features] as Result = [batch, seq, ...static dims].
+mlir::Value reshapeRows(mlir::OpBuilder &B, mlir::Value X,
+                        mlir::RankedTensorType Result);
 /// X as flat rows: itself, or reshaped when it is [batch, seq, heads, dim].
 mlir::Value flattenHeads(mlir::OpBuilder &B, mlir::Value X, int64_t Features);
 /// Flat rows as heads of type Result: [batch, heads, seq, dim] with

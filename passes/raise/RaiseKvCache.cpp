@@ -24,6 +24,10 @@ struct RaiseKvCache : impl::RaiseKvCacheBase<RaiseKvCache> {
       return;
     Block &Body = Main.getBody().front();
     int64_t Pairs = 0;
+    for (unsigned I = 0; I < Main.getNumArguments(); ++I)
+      Main.removeArgAttr(I, CacheAttr);
+    for (unsigned I = 0; I < Main.getNumResults(); ++I)
+      Main.removeResultAttr(I, StringAttr::get(&getContext(), CacheAttr));
     for (OpOperand &Returned : Body.getTerminator()->getOpOperands()) {
       BlockArgument Past = pastOf(Returned.get());
       if (!Past)

@@ -1,9 +1,13 @@
 // Products of token rows with a matrix of the file become llm.linear, with the
-// bias that follows. A cut of the features of a product (fused q/k/v, gate/up)
-// becomes a product by a row range of the weight, so that later passes see the
-// same form whether an exporter fused or not.
+// bias that follows. A choice of the features of a product (fused q/k/v,
+// gate/up, in whatever order) becomes a product by those rows of the weight, so
+// that later passes see the same form whether an exporter fused or not; which
+// features they are is found by evaluating the choice on numbered features.
+#include "passes/raise/Cone.h"
+#include "passes/raise/Heads.h"
 #include "passes/raise/Match.h"
 #include "passes/raise/Passes.h"
+#include "passes/raise/Probe.h"
 #include "passes/raise/Roles.h"
 #include "passes/raise/Weights.h"
 
@@ -37,12 +41,13 @@ struct RaiseLinear : impl::RaiseLinearBase<RaiseLinear> {
       else if (auto Gemm = dyn_cast<onnx::GemmOp>(Op))
         raise(Gemm, Weights);
     }
-    for (Operation &Op : llvm::make_early_inc_range(Body)) {
-      if (auto Split = dyn_cast<onnx::SplitOp>(Op))
-        cut(Split, Weights);
-      else if (auto Slice = dyn_cast<onnx::SliceOp>(Op))
-        cut(Slice, Weights);
-    }
+    eraseDead(Body);
+    Roles R(Main);
+    Probe P(Main, R, nullptr, Sample{0, 2, {}, 0});
+    for (Operation &Op : llvm::make_early_inc_range(Body))
+      if (isa<onnx::SplitOp, onnx::SliceOp, onnx::GatherOp>(Op))
+        for (Value Result : Op.getResults())
+          cut(Result, P, Weights);
     eraseDead(Body);
   }
 
@@ -96,73 +101,90 @@ struct RaiseLinear : impl::RaiseLinearBase<RaiseLinear> {
         if ((Bias = vectorOf(V, N, Weights)))
           Last = Add;
     OpBuilder B(Last);
+    // A Gemm works on [batch * seq, features]; the product does not care.
+    Type Wanted = Last->getResult(0).getType(), Made = Wanted;
+    if (auto Flat = producer<onnx::ReshapeOp>(X);
+        Flat && rankOf(X) == 2 && rankOf(Flat.getData()) == 3 &&
+        featuresOf(Flat.getData()) == K) {
+      X = Flat.getData();
+      Made = withFeatures(cast<RankedTensorType>(X.getType()), N);
+    }
     auto Linear =
-        makeLinear(B, Op->getLoc(), Last->getResult(0).getType(), X,
-                   Weights.matrix(W, InOut),
+        makeLinear(B, Op->getLoc(), Made, X, Weights.matrix(W, InOut),
                    Bias ? Weights.vector(*Bias) : FlatSymbolRefAttr());
-    Last->getResult(0).replaceAllUsesWith(Linear);
+    Value Out = Linear;
+    if (Made != Wanted)
+      Out = flattenRows(B, Out, cast<RankedTensorType>(Wanted));
+    Last->getResult(0).replaceAllUsesWith(Out);
     passed("raise-linear", Linear, "llm.linear");
   }
 
-  /// The plain product whose last axis Axis of V is; null if it is not.
-  llm::LinearOp cuttable(Value V, int64_t Axis) {
-    auto Linear = producer<llm::LinearOp>(V);
-    int64_t Rank = rankOf(V);
-    if (!Linear || (Axis != -1 && Axis != Rank - 1) || Linear.getResidual() ||
-        Linear.getGlu() != llm::ActivationKind::none)
-      return {};
-    return Linear;
+  /// The plain product of which V is a choice of features, seen through moves
+  /// only; null if there is none.
+  llm::LinearOp chosenFrom(Value V) {
+    for (int Steps = 0; Steps < 16; ++Steps) {
+      Operation *Op = V.getDefiningOp();
+      if (!Op)
+        return {};
+      if (auto Linear = dyn_cast<llm::LinearOp>(Op))
+        return Linear;
+      if (!isMovement(Op) || isa<onnx::ConcatOp>(Op))
+        return {};
+      V = Op->getOperand(0);
+    }
+    return {};
   }
 
-  void part(Value Result, llm::LinearOp Whole, int64_t Begin,
-            WeightMaker &Weights) {
+  /// The features of Whole that make a row of V, in order; why not, or empty.
+  std::string featuresIn(Value V, llm::LinearOp Whole, Probe &P,
+                         SmallVector<int64_t> &Out) {
+    int64_t N = featuresOf(Whole), Seq = P.sample().Seq;
+    std::vector<double> Ids;
+    for (int64_t I = 0; I < Seq * N; ++I)
+      Ids.push_back(double(I));
+    P.bind(Whole, eval::Tensor::ofFloats(DType::F64, {1, Seq, N}, Ids));
+    Result<const eval::Tensor *> Got = P.evaluate(V);
+    if (!Got)
+      return Got.status().message();
+    const eval::Tensor &T = **Got;
+    if (T.rank() < 3 || T.Shape[0] != 1 || T.Shape[1] != Seq || T.count() == 0)
+      return "rows are not kept apart";
+    int64_t Count = T.count() / Seq;
+    for (int64_t I = 0; I < T.count(); ++I) {
+      int64_t Id = int64_t(eval::floatAt(T, I));
+      if (I < Count)
+        Out.push_back(Id);
+      if (Id != Out[size_t(I % Count)] + I / Count * N || Id >= Seq * N ||
+          Out[size_t(I % Count)] >= N)
+        return "rows are mixed";
+    }
+    return {};
+  }
+
+  /// A part of a fused product becomes a product by those rows of the weight.
+  void cut(Value Result, Probe &P, WeightMaker &Weights) {
+    llm::LinearOp Whole = chosenFrom(Result);
+    auto Type = dyn_cast<RankedTensorType>(Result.getType());
+    if (!Whole || rankOf(Whole) != 3 || Result.use_empty())
+      return;
+    SmallVector<int64_t> Features;
+    std::string Why = "the result has no static features";
+    if (Type && Type.getRank() >= 3 && !Type.getShape().drop_front(2).empty() &&
+        llvm::none_of(Type.getShape().drop_front(2), ShapedType::isDynamic))
+      Why = featuresIn(Result, Whole, P, Features);
+    if (!Why.empty())
+      return missed("raise-linear", Result.getDefiningOp(), Why);
     OpBuilder B(Result.getDefiningOp());
-    int64_t Count = featuresOf(Result);
     FlatSymbolRefAttr Bias = Whole.getBiasAttr();
-    auto Linear = makeLinear(B, Whole.getLoc(), Result.getType(), Whole.getX(),
-                             Weights.rows(Whole.getWeightAttr(), Begin, Count),
-                             Bias ? Weights.rows(Bias, Begin, Count) : Bias);
-    Result.replaceAllUsesWith(Linear);
-    passed("raise-linear", Linear, "rows of a fused llm.linear");
-  }
-
-  void cut(onnx::SplitOp Split, WeightMaker &Weights) {
-    llm::LinearOp Whole = cuttable(Split.getInput(), Split.getAxis());
-    if (!Whole)
-      return;
-    int64_t Sum = 0, Total = featuresOf(Whole);
-    for (Value R : Split.getResults()) {
-      int64_t Count = featuresOf(R);
-      if (Count < 1)
-        return missed("raise-linear", Split, "a part has no static size");
-      Sum += Count;
-    }
-    if (Sum != Total)
-      return missed("raise-linear", Split, "the parts do not cover the rows");
-    int64_t Begin = 0;
-    for (Value R : Split.getResults()) {
-      int64_t Count = featuresOf(R);
-      if (!R.use_empty())
-        part(R, Whole, Begin, Weights);
-      Begin += Count;
-    }
-  }
-
-  void cut(onnx::SliceOp Slice, WeightMaker &Weights) {
-    auto Starts = integers(Slice.getStarts()), Axes = integers(Slice.getAxes()),
-         Steps = integers(Slice.getSteps());
-    if (!Starts || Starts->size() != 1 || !Axes || Axes->size() != 1)
-      return;
-    llm::LinearOp Whole = cuttable(Slice.getData(), (*Axes)[0]);
-    if (!Whole)
-      return;
-    bool Plain = onnx::isNone(Slice.getSteps()) ||
-                 (Steps && Steps->size() == 1 && (*Steps)[0] == 1);
-    int64_t Total = featuresOf(Whole), Count = featuresOf(Slice);
-    int64_t Begin = (*Starts)[0] < 0 ? (*Starts)[0] + Total : (*Starts)[0];
-    if (!Plain || Count < 1 || Begin < 0 || Begin + Count > Total)
-      return missed("raise-linear", Slice, "not a plain range of the features");
-    part(Slice.getOutput(), Whole, Begin, Weights);
+    auto Rows = cast<RankedTensorType>(Whole.getType());
+    Value Part = makeLinear(
+        B, Whole.getLoc(), withFeatures(Rows, int64_t(Features.size())),
+        Whole.getX(), Weights.rows(Whole.getWeightAttr(), Features),
+        Bias ? Weights.rows(Bias, Features) : Bias);
+    passed("raise-linear", Part.getDefiningOp(), "rows of a fused llm.linear");
+    if (Type.getRank() != 3)
+      Part = reshapeRows(B, Part, Type);
+    Result.replaceAllUsesWith(Part);
   }
 };
 } // namespace

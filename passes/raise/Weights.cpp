@@ -158,26 +158,33 @@ FlatSymbolRefAttr WeightMaker::vector(const WeightView &View) {
   return make(Source.getValue(), {Size}, Piece);
 }
 
-FlatSymbolRefAttr WeightMaker::rows(FlatSymbolRefAttr Weight, int64_t Begin,
-                                    int64_t Count) {
+FlatSymbolRefAttr WeightMaker::rows(FlatSymbolRefAttr Weight,
+                                    ArrayRef<int64_t> Rows) {
   auto Whole = Symbols.lookup<llm::WeightOp>(Weight.getValue());
   SmallVector<int64_t> Shape(
       cast<RankedTensorType>(Whole.getType()).getShape());
-  SmallVector<llm::PieceAttr> Pieces;
-  int64_t Row = 0, End = Begin + Count;
-  for (auto P : Whole.getPieces().getAsRange<llm::PieceAttr>()) {
-    int64_t From = std::max(Row, Begin);
-    int64_t To = std::min(Row + P.getCount(), End);
-    if (From < To)
-      Pieces.push_back(llm::PieceAttr::get(Module.getContext(), P.getSource(),
-                                           P.getBegin() + From - Row, To - From,
-                                           P.getTransposed()));
-    Row += P.getCount();
+  SmallVector<llm::PieceAttr> All(
+      Whole.getPieces().getAsRange<llm::PieceAttr>()),
+      Pieces;
+  for (size_t I = 0; I < Rows.size();) {
+    // The piece of row I, and how far the rows run on inside of it.
+    int64_t Row = Rows[I];
+    size_t P = 0;
+    while (Row >= All[P].getCount())
+      Row -= All[P++].getCount();
+    size_t Run = 1;
+    while (I + Run < Rows.size() && Rows[I + Run] == Rows[I] + int64_t(Run) &&
+           Row + int64_t(Run) < All[P].getCount())
+      ++Run;
+    Pieces.push_back(llm::PieceAttr::get(
+        Module.getContext(), All[P].getSource(), All[P].getBegin() + Row,
+        int64_t(Run), All[P].getTransposed()));
+    I += Run;
   }
-  Shape[0] = Count;
+  Shape[0] = int64_t(Rows.size());
   StringRef Name = Weight.getValue();
   Name.consume_front("w.");
-  return make((Name + "." + Twine(Begin)).str(), Shape, Pieces);
+  return make((Name + "." + Twine(Rows.front())).str(), Shape, Pieces);
 }
 
 FlatSymbolRefAttr WeightMaker::inlined(StringRef Name, ArrayRef<int64_t> Shape,

@@ -33,9 +33,9 @@ public:
   mlir::FlatSymbolRefAttr matrix(const WeightView &View, bool InOut);
   /// llm.weight [n] of a vector.
   mlir::FlatSymbolRefAttr vector(const WeightView &View);
-  /// llm.weight of rows [Begin, Begin + Count) of a matrix or vector.
-  mlir::FlatSymbolRefAttr rows(mlir::FlatSymbolRefAttr Weight, int64_t Begin,
-                               int64_t Count);
+  /// llm.weight of these rows of a matrix or vector, in this order.
+  mlir::FlatSymbolRefAttr rows(mlir::FlatSymbolRefAttr Weight,
+                               llvm::ArrayRef<int64_t> Rows);
   /// llm.weight with data of its own; equal data gives the same symbol.
   mlir::FlatSymbolRefAttr inlined(llvm::StringRef Name,
                                   llvm::ArrayRef<int64_t> Shape,

@@ -1,4 +1,4 @@
-// RUN: llmc-opt %s --llmc-raise-linear --remarks-filter=raise --remark-policy=all --remark-format=emitRemark 2>&1 | FileCheck %s
+// RUN: llmc-opt %s -split-input-file --llmc-raise-linear --remarks-filter=raise --remark-policy=all --remark-format=emitRemark 2>&1 | FileCheck %s
 // Products with weights become llm.linear in either orientation, with their bias; cuts of fused products become row ranges.
 
 onnx.weight_data @io file 0 offset 0 length 2048 : tensor<16x32xf32>
@@ -7,6 +7,7 @@ onnx.weight_data @b file 0 offset 4096 length 128 : tensor<32xf32>
 onnx.weight_data @b16 file 0 offset 4096 length 64 : tensor<16xf32>
 
 // CHECK: remark: [Missed] raise-linear {{.*}} transA, alpha or beta is not the default
+// CHECK: remark: [Missed] raise-linear {{.*}} rows are not kept apart
 // CHECK: llm.weight @w.io : tensor<32x16xf32> [#llm.piece<source = @src.io, begin = 0, count = 32, transposed = true>]
 // CHECK: llm.weight @w.oi : tensor<32x16xf32> [#llm.piece<source = @src.oi, begin = 0, count = 32>]
 // CHECK: llm.weight @w.io.8 : tensor<24x16xf32> [#llm.piece<source = @src.io, begin = 8, count = 24, transposed = true>]
@@ -56,4 +57,30 @@ func.func @main(%x: tensor<?x?x16xf32>, %f: tensor<?x16xf32>, %y: tensor<?x?x32x
 
   // CHECK: return %[[A]], %[[B]], %[[C]], %[[D]], %[[E]], %[[F]]
   return %with, %residual, %gemm, %q, %k, %slice, %scaled, %y, %both : tensor<?x?x32xf32>, tensor<?x?x32xf32>, tensor<?x32xf32>, tensor<?x?x8xf32>, tensor<?x?x24xf32>, tensor<?x?x8xf32>, tensor<?x32xf32>, tensor<?x?x32xf32>, tensor<?x?x?xf32>
+}
+
+// -----
+// Heads that hold their q, k and v of 4 side by side: q is the first of each,
+// also behind a transpose. A choice that mixes rows is none.
+// CHECK: llm.weight @w.qkv.0 : tensor<8x16xf32> [#llm.piece<source = @src.qkv, begin = 0, count = 4, transposed = true>, #llm.piece<source = @src.qkv, begin = 12, count = 4, transposed = true>]
+// CHECK-LABEL: func.func @main
+onnx.weight_data @qkv file 0 offset 0 length 1536 : tensor<16x24xf32>
+func.func @main(%x: tensor<?x?x16xf32, #onnx.dims<["b", "s", "16"]>> {onnx.name = "x"}) -> (tensor<?x?x2x4xf32, #onnx.dims<["b", "s", "2", "4"]>>, tensor<?x24x4xf32, #onnx.dims<["b", "24", "4"]>>) {
+  %w = onnx.weight @qkv : tensor<16x24xf32>
+  %0 = onnx.constant dense<0> : tensor<1xi64>
+  %1 = onnx.constant dense<1> : tensor<1xi64>
+  %2 = onnx.constant dense<2> : tensor<1xi64>
+  %3 = onnx.constant dense<3> : tensor<1xi64>
+  %4 = onnx.constant dense<4> : tensor<1xi64>
+  %heads = onnx.constant dense<[0, 0, 2, 12]> : tensor<4xi64>
+  // CHECK: %[[Q:.*]] = llm.linear %arg0, @w.qkv.0 : {{.*}} -> tensor<?x?x8xf32
+  // CHECK: %[[H:.*]] = onnx.reshape %[[Q]]
+  %p = onnx.mat_mul %x, %w : (tensor<?x?x16xf32, #onnx.dims<["b", "s", "16"]>>, tensor<16x24xf32>) -> tensor<?x?x24xf32, #onnx.dims<["b", "s", "24"]>>
+  %h = onnx.reshape %p, %heads : (tensor<?x?x24xf32, #onnx.dims<["b", "s", "24"]>>, tensor<4xi64>) -> tensor<?x?x2x12xf32, #onnx.dims<["b", "s", "2", "12"]>>
+  %q = onnx.slice %h, %0, %4, %3, %1 : (tensor<?x?x2x12xf32, #onnx.dims<["b", "s", "2", "12"]>>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<?x?x2x4xf32, #onnx.dims<["b", "s", "2", "4"]>>
+  // CHECK: onnx.slice
+  %t = onnx.transpose %p {perm = array<i64: 0, 2, 1>} : (tensor<?x?x24xf32, #onnx.dims<["b", "s", "24"]>>) -> tensor<?x24x?xf32, #onnx.dims<["b", "24", "s"]>>
+  %mixed = onnx.slice %t, %0, %4, %2, %1 : (tensor<?x24x?xf32, #onnx.dims<["b", "24", "s"]>>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<?x24x4xf32, #onnx.dims<["b", "24", "4"]>>
+  // CHECK: return %[[H]]
+  return %q, %mixed : tensor<?x?x2x4xf32, #onnx.dims<["b", "s", "2", "4"]>>, tensor<?x24x4xf32, #onnx.dims<["b", "24", "4"]>>
 }
