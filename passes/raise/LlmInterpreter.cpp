@@ -80,11 +80,12 @@ Result<const Matrix *> LlmInterpreter::weight(Ref Name) {
 
 Result<Matrix> LlmInterpreter::embed(llm::EmbedOp Op) {
   LLMC_ASSIGN_OR_RETURN(const Matrix *W, weight(Op.getWeightAttr()));
+  bool Learned = cast<BlockArgument>(Op.getIds()).getArgNumber() == 1;
   Matrix Out{int64_t(Ids.size()), W->Cols, {}};
-  for (int64_t Id : Ids) {
+  for (int64_t Id : Learned ? Positions : Ids) {
     if (Id < 0 || Id >= W->Rows)
-      return usageError("token " + std::to_string(Id) + " of " +
-                        std::to_string(W->Rows));
+      return usageError(std::string(Learned ? "position " : "token ") +
+                        std::to_string(Id) + " of " + std::to_string(W->Rows));
     for (int64_t C = 0; C < W->Cols; ++C)
       Out.Data.push_back(W->row(Id)[C] * Op.getScale().convertToFloat());
   }

@@ -1,8 +1,11 @@
-// Gather of a table of the file by the graph's token ids becomes llm.embed.
-// Gathers by other indices (positions, shapes) are not touched: which input
-// holds the tokens is decided in one place, Roles.h.
+// Gather of a table of the file by the graph's token ids becomes llm.embed;
+// which input holds the tokens is decided in one place, Roles.h. A Gather that
+// is added to token rows and whose indices are, on samples, the positions plus
+// a constant is a table of learned positions: llm.embed of
+// llm.padded_positions. Any other Gather (rope tables, shapes) is not touched.
 #include "passes/raise/Match.h"
 #include "passes/raise/Passes.h"
+#include "passes/raise/Probe.h"
 #include "passes/raise/Roles.h"
 #include "passes/raise/Weights.h"
 
@@ -25,11 +28,69 @@ struct RaiseEmbedding : impl::RaiseEmbeddingBase<RaiseEmbedding> {
     WeightMaker Weights(getOperation());
     for (Operation &Op : llvm::make_early_inc_range(Main.getBody().front()))
       if (auto Gather = dyn_cast<onnx::GatherOp>(Op))
-        raise(Gather, R, Weights);
+        if (!raisePositions(Main, Gather, R, Weights))
+          raise(Gather, R, Weights);
     eraseDead(Main.getBody().front());
   }
 
-  void raise(onnx::GatherOp Gather, const Roles &R, WeightMaker &Weights) {
+  /// What the indices are more than the positions, if always the same.
+  std::optional<int64_t> offsetFromPositions(func::FuncOp Main, const Roles &R,
+                                             Value Indices) {
+    int64_t Past = R.find(Role::Past) ? 2 : 0;
+    std::optional<int64_t> Offset;
+    for (bool Shuffled : {false, true}) {
+      Sample S{Past, 5, {}, 0};
+      if (Shuffled && R.find(Role::Positions))
+        S.Positions = {4, 0, 3, 2, 1};
+      Probe P(Main, R, nullptr, S);
+      Result<const eval::Tensor *> Got = P.evaluate(Indices);
+      if (!Got || (*Got)->count() != S.Seq)
+        return std::nullopt;
+      for (int64_t I = 0; I < S.Seq; ++I) {
+        int64_t Mine = eval::intAt(**Got, I) - S.position(I);
+        if (Offset && *Offset != Mine)
+          return std::nullopt;
+        Offset = Mine;
+      }
+    }
+    return Offset;
+  }
+
+  /// Learned positions, added to token rows.
+  bool raisePositions(func::FuncOp Main, onnx::GatherOp Gather, Roles &R,
+                      WeightMaker &Weights) {
+    auto Add = dyn_cast_or_null<onnx::AddOp>(onlyUser(Gather));
+    BlockArgument Ids = R.find(Role::Tokens);
+    if (!Add || !Ids || Gather.getAxis() != 0 ||
+        R.isData(Gather.getIndices()) || rankOf(Gather) < 2 ||
+        !(R.isData(Add.getLhs()) || R.isData(Add.getRhs())))
+      return false;
+    std::optional<WeightView> Table = Weights.view(Gather.getData());
+    if (!Table || Table->Shape.size() != 2)
+      return false;
+    std::optional<int64_t> Offset =
+        offsetFromPositions(Main, R, Gather.getIndices());
+    int64_t Rows = Table->Shape[0];
+    if (!Offset || *Offset < 0 || *Offset >= Rows) {
+      missed("raise-embedding", Gather, "indices are not the positions");
+      return true;
+    }
+    FlatSymbolRefAttr Weight = Weights.matrix(*Table, /*InOut=*/false);
+    if (*Offset > 0)
+      Weight = Weights.rows(Weight,
+                            llvm::to_vector(llvm::seq<int64_t>(*Offset, Rows)));
+    OpBuilder B(Gather);
+    auto Positions =
+        llm::PaddedPositionsOp::create(B, Gather.getLoc(), Ids.getType(), Ids);
+    auto Embed =
+        llm::EmbedOp::create(B, Gather.getLoc(), Gather.getType(), Positions,
+                             Weight, B.getF32FloatAttr(1.0f));
+    Gather.replaceAllUsesWith(Embed.getResult());
+    passed("raise-embedding", Embed, "llm.embed of positions");
+    return true;
+  }
+
+  void raise(onnx::GatherOp Gather, Roles &R, WeightMaker &Weights) {
     BlockArgument Arg = indexArgument(Gather.getIndices());
     if (!Arg || Gather.getAxis() != 0)
       return;
@@ -55,6 +116,7 @@ struct RaiseEmbedding : impl::RaiseEmbeddingBase<RaiseEmbedding> {
         B, Gather.getLoc(), Last->getResult(0).getType(), Gather.getIndices(),
         Weights.matrix(*Table, /*InOut=*/false), B.getF32FloatAttr(Scale));
     Last->getResult(0).replaceAllUsesWith(Embed);
+    R.markData(Embed);
     passed("raise-embedding", Embed, "llm.embed");
   }
 };

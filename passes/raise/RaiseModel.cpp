@@ -89,6 +89,11 @@ std::optional<Ending> endingOf(Value V) {
   return std::nullopt;
 }
 
+/// Whether Op looks learned positions up.
+bool isPositions(llm::EmbedOp Op) {
+  return isa_and_nonnull<llm::PaddedPositionsOp>(Op.getIds().getDefiningOp());
+}
+
 /// Builds @step from the padded function.
 class Stepper {
 public:
@@ -137,7 +142,7 @@ LogicalResult Stepper::unsupported(Operation *Op, const Twine &Why) {
 /// Rows of the table that the token ids index; -1 without one.
 int64_t Stepper::vocabulary() {
   for (Operation &Op : Main.getBody().front())
-    if (auto Old = dyn_cast<llm::EmbedOp>(Op))
+    if (auto Old = dyn_cast<llm::EmbedOp>(Op); Old && !isPositions(Old))
       if (auto Table = Module.lookupSymbol<llm::WeightOp>(Old.getWeight()))
         return cast<RankedTensorType>(Table.getType()).getDimSize(0);
   return -1;
@@ -209,7 +214,8 @@ SmallVector<Operation *> Stepper::needed() {
     if (isa<llm::EmbedOp, llm::RopeTableOp>(Op))
       continue; // ids and positions become those of the step
     for (Value V : Op->getOperands())
-      if (R.isData(V) || isa_and_nonnull<llm::RopeTableOp>(V.getDefiningOp()))
+      if (R.isData(V) ||
+          isa_and_nonnull<llm::RopeTableOp, llm::EmbedOp>(V.getDefiningOp()))
         Work.insert(V);
   }
   SmallVector<Operation *> Out;
@@ -227,9 +233,11 @@ LogicalResult Stepper::convertLlm(Operation &Op) {
   };
   return TypeSwitch<Operation *, LogicalResult>(&Op)
       .Case([&](llm::EmbedOp Old) {
-        Embed = Old;
+        bool Learned = isPositions(Old);
+        if (!Learned)
+          Embed = Old;
         return Set(llm::EmbedOp::create(
-            B, Loc, rowsType(featuresOf(Old)), Step.getArgument(0),
+            B, Loc, rowsType(featuresOf(Old)), Step.getArgument(Learned),
             Old.getWeightAttr(), Old.getScaleAttr()));
       })
       .Case([&](llm::RopeTableOp Old) {
@@ -378,13 +386,22 @@ void Stepper::finish() {
   Model.set("vocab", B.getI64IntegerAttr(featuresOf(End.Head)));
   Model.set("hidden", B.getI64IntegerAttr(Shape[1]));
   Model.set("layers", B.getI64IntegerAttr(Layers));
-  for (Operation &Op : Step.getBody().front())
-    if (auto Rope = dyn_cast<llm::RopeTableOp>(Op); Rope && Rope.getCos()) {
-      auto Cos = Symbols.lookup<llm::WeightOp>(*Rope.getCos());
-      Model.set("max_positions",
-                B.getI64IntegerAttr(
-                    cast<RankedTensorType>(Cos.getType()).getDimSize(0)));
-    }
+  // Tables end somewhere; a sequence must not go on.
+  std::optional<int64_t> Limit;
+  auto Ends = [&](StringRef Name) {
+    auto Table = Symbols.lookup<llm::WeightOp>(Name);
+    int64_t N = cast<RankedTensorType>(Table.getType()).getDimSize(0);
+    Limit = Limit ? std::min(*Limit, N) : N;
+  };
+  for (Operation &Op : Step.getBody().front()) {
+    if (auto Rope = dyn_cast<llm::RopeTableOp>(Op); Rope && Rope.getCos())
+      Ends(*Rope.getCos());
+    if (auto Learned = dyn_cast<llm::EmbedOp>(Op);
+        Learned && Learned.getIds() == Step.getArgument(1))
+      Ends(Learned.getWeight());
+  }
+  if (Limit)
+    Model.set("max_positions", B.getI64IntegerAttr(*Limit));
   Module->setAttr("llm.model", Model.getDictionary(Context));
   Main.erase();
   for (Operation &Op : llvm::make_early_inc_range(*Module.getBody()))
