@@ -73,6 +73,11 @@ Status Exporter::readSizes() {
     return internalError(
         "CUDA pages have " + std::to_string(LLMC_CUDA_PAGE_TOKENS) +
         " tokens, found " + std::to_string(Program.getPageTokens()));
+  constexpr uint32_t MaxGridY = 65535; // a block row per token
+  if (P.Buckets.back() > MaxGridY)
+    return unsupportedError("CUDA steps take at most " +
+                            std::to_string(MaxGridY) + " tokens, found " +
+                            std::to_string(P.Buckets.back()));
   P.PageTokens = LLMC_CUDA_PAGE_TOKENS;
   P.MaxSequences = static_cast<uint32_t>(Program.getMaxSequences());
   P.MaxContext = static_cast<uint32_t>(Program.getMaxContext());

@@ -18,9 +18,25 @@ Status DeviceContext::use() const {
   return Api->check(Api->CtxSetCurrent(Primary), "use the GPU");
 }
 
+/// Whatever keeps a GPU from being opened is a fact of the machine, not a bug.
+static Status unusable(Status S) {
+  if (S.code() != StatusCode::Internal)
+    return S;
+  return doesNotFitError(S.message());
+}
+
 Result<std::unique_ptr<Device>> CudaDevice::open(const std::string &Name,
                                                  const std::string &Library,
                                                  int Number) {
+  Result<std::unique_ptr<Device>> D = tryOpen(Name, Library, Number);
+  if (!D.ok())
+    return unusable(D.takeStatus());
+  return D;
+}
+
+Result<std::unique_ptr<Device>> CudaDevice::tryOpen(const std::string &Name,
+                                                    const std::string &Library,
+                                                    int Number) {
   LLMC_ASSIGN_OR_RETURN(std::shared_ptr<const Driver> Api,
                         Driver::load(Library));
   int Count = 0;

@@ -21,7 +21,7 @@ struct DeviceContext {
 class CudaDevice : public Device {
 public:
   /// Opens device number Number of the driver library. Name is what name()
-  /// gives.
+  /// gives. Every failure is DoesNotFit, with the reason.
   static Result<std::unique_ptr<Device>>
   open(const std::string &Name, const std::string &Library, int Number);
 
@@ -32,6 +32,8 @@ public:
 
 private:
   CudaDevice() = default;
+  static Result<std::unique_ptr<Device>>
+  tryOpen(const std::string &Name, const std::string &Library, int Number);
 
   std::string Name;
   std::string Model; ///< "NVIDIA H100 …"

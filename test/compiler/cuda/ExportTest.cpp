@@ -107,6 +107,9 @@ TEST_F(Export, ContradictionsAreNamed) {
             "phase qkv: weight l0_qkv has layout n.w8b32, expected n.f16");
   EXPECT_EQ(errorOf(changed("page_tokens = 32", "page_tokens = 64")),
             "CUDA pages have 32 tokens, found 64");
+  EXPECT_EQ(errorOf(changed("buckets = array<i64: 1, 8, 64>",
+                            "buckets = array<i64: 1, 8, 65536>")),
+            "CUDA steps take at most 65535 tokens, found 65536");
   EXPECT_EQ(errorOf(changed("target = \"sm_80\"", "target = \"x86-64-v3\"")),
             "target x86-64-v3 is no CUDA target");
   EXPECT_EQ(errorOf(changed("kv {layers = 2", "kv {layers = 1")),

@@ -177,6 +177,10 @@ TEST_F(CudaDeviceTest, NoDevice) {
   EXPECT_EQ(open().status().message(),
             "cannot start the cuda driver: CUDA_ERROR_NO_DEVICE (as the test "
             "wanted)");
+  for (const char *Broken : {"cuInit:999", "cuDevicePrimaryCtxRetain:719"}) {
+    setenv("LLMC_FAKE_FAIL", Broken, 1);
+    EXPECT_EQ(open().status().code(), StatusCode::DoesNotFit) << Broken;
+  }
 }
 
 TEST_F(CudaDeviceTest, WhyNot) {
