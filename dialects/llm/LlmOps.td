@@ -69,7 +69,7 @@ def Llm_StateOp : Llm_Op<"state", [Symbol]> {
 // --- rows --------------------------------------------------------------------
 
 def Llm_EmbedOp : Llm_Op<"embed", [Pure, Llm_SymbolUser]> {
-  let summary = "rows of a table by token id, times `scale`";
+  let summary = "rows of a table by token id (or by position), times `scale`";
   let description = [{
     - C1: `weight` names an `llm.weight` of rank 2 whose columns are the
       result's features.

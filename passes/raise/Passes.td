@@ -12,7 +12,8 @@ def RaiseEmbedding : Pass<"llmc-raise-embedding", "::mlir::ModuleOp"> {
   let description = [{
     Fires on a Gather of axis 0 whose data is a matrix of the file and whose
     indices come from the token input of the graph; a following multiplication
-    by a constant becomes `scale`.
+    by a constant becomes `scale`. A Gather that is added to token rows, by the
+    positions plus a constant, is a table of learned positions.
 
     ```mlir
     %x = onnx.gather %table, %input_ids
@@ -49,8 +50,8 @@ def RaiseLinear : Pass<"llmc-raise-linear", "::mlir::ModuleOp"> {
   let dependentDialects = LlmAndOnnx;
   let description = [{
     The weight is a matrix of the file in either orientation; a following Add of
-    a vector of the file becomes the bias. Split or Slice of the features of a
-    product becomes products by row ranges.
+    a vector of the file becomes the bias. Split, Slice or Gather of the features
+    of a product, also behind reshapes, becomes products by those rows.
 
     ```mlir
     %p = onnx.mat_mul %x, %w

@@ -167,11 +167,11 @@ struct RaiseLinear : impl::RaiseLinearBase<RaiseLinear> {
     auto Type = dyn_cast<RankedTensorType>(Result.getType());
     if (!Whole || rankOf(Whole) != 3 || Result.use_empty())
       return;
+    if (!Type || Type.getRank() < 3 ||
+        llvm::any_of(Type.getShape().drop_front(2), ShapedType::isDynamic))
+      return; // no rows: [batch, heads, seq, dim] for example
     SmallVector<int64_t> Features;
-    std::string Why = "the result has no static features";
-    if (Type && Type.getRank() >= 3 && !Type.getShape().drop_front(2).empty() &&
-        llvm::none_of(Type.getShape().drop_front(2), ShapedType::isDynamic))
-      Why = featuresIn(Result, Whole, P, Features);
+    std::string Why = featuresIn(Result, Whole, P, Features);
     if (!Why.empty())
       return missed("raise-linear", Result.getDefiningOp(), Why);
     OpBuilder B(Result.getDefiningOp());

@@ -126,31 +126,51 @@ struct RaiseNorm : impl::RaiseNormBase<RaiseNorm> {
     if (N < 1 || !getElementTypeOrSelf(F.X).isF32())
       return missed("raise-norm", Mean,
                     "the input has no static last dim in f32");
-    FlatSymbolRefAttr Gain = takeVector<onnx::MulOp>(F.Last, N, Weights);
-    FlatSymbolRefAttr Bias;
-    if (F.Kind == llm::NormKind::layer)
-      Bias = takeVector<onnx::AddOp>(F.Last, N, Weights);
-    create(F.Last, F.X, Gain, Bias, F.Kind, F.Eps);
+    // Norms that differ in their gains only may share all else (CSE): each user
+    // with a gain gets a norm of its own.
+    if (!onlyUser(F.Last->getResult(0)))
+      for (Operation *User : llvm::to_vector(F.Last->getResult(0).getUsers()))
+        if (auto Mul = dyn_cast<onnx::MulOp>(User))
+          if (FlatSymbolRefAttr Gain = gainOf(Mul, F.Last, N, Weights))
+            finish(F, Mul, Gain, N, Weights);
+    if (F.Last->use_empty())
+      return;
+    Operation *User = onlyUser(F.Last->getResult(0));
+    auto Mul = dyn_cast_or_null<onnx::MulOp>(User);
+    FlatSymbolRefAttr Gain =
+        Mul ? gainOf(Mul, F.Last, N, Weights) : FlatSymbolRefAttr();
+    finish(F, Gain ? User : F.Last, Gain, N, Weights);
   }
 
-  /// If the only user of Last combines it with a vector of the file of N
-  /// elements by OpTy, moves Last on to it and returns the vector.
-  template <typename OpTy>
-  FlatSymbolRefAttr takeVector(Operation *&Last, int64_t N,
-                               WeightMaker &Weights) {
-    auto User = dyn_cast_or_null<OpTy>(onlyUser(Last->getResult(0)));
-    if (!User)
-      return {};
+  /// The gain, if Mul multiplies Last by a vector of N elements of the file.
+  FlatSymbolRefAttr gainOf(onnx::MulOp Mul, Operation *Last, int64_t N,
+                           WeightMaker &Weights) {
     Value Vector = other(
-        User, [&](Value V) { return skip(V) == skip(Last->getResult(0)); });
-    std::optional<WeightView> View;
-    if (Vector)
-      View = Weights.view(Vector);
+        Mul, [&](Value V) { return skip(V) == skip(Last->getResult(0)); });
+    return Vector ? vectorOf(Vector, N, Weights) : FlatSymbolRefAttr();
+  }
+
+  FlatSymbolRefAttr vectorOf(Value V, int64_t N, WeightMaker &Weights) {
+    std::optional<WeightView> View = Weights.view(V);
     if (!View || View->Shape.size() != 1 || View->Shape[0] != N ||
-        featuresOf(Vector) != N)
+        featuresOf(V) != N)
       return {};
-    Last = User;
     return Weights.vector(*View);
+  }
+
+  /// Takes the bias that follows and puts the norm in place.
+  void finish(const Found &F, Operation *Last, FlatSymbolRefAttr Gain,
+              int64_t N, WeightMaker &Weights) {
+    FlatSymbolRefAttr Bias;
+    if (F.Kind == llm::NormKind::layer)
+      if (auto Add =
+              dyn_cast_or_null<onnx::AddOp>(onlyUser(Last->getResult(0)))) {
+        Value Vector = other(
+            Add, [&](Value V) { return skip(V) == skip(Last->getResult(0)); });
+        if (Vector && (Bias = vectorOf(Vector, N, Weights)))
+          Last = Add;
+      }
+    create(Last, F.X, Gain, Bias, F.Kind, F.Eps);
   }
 
   void raiseWhole(Operation &Op, WeightMaker &Weights) {

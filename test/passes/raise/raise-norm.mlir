@@ -1,4 +1,4 @@
-// RUN: llmc-opt %s --llmc-raise-norm --remarks-filter=raise --remark-policy=all --remark-format=emitRemark 2>&1 | FileCheck %s
+// RUN: llmc-opt %s -split-input-file --llmc-raise-norm --remarks-filter=raise --remark-policy=all --remark-format=emitRemark 2>&1 | FileCheck %s
 // Norms in their spellings become llm.norm; what is nearly one says why not.
 
 onnx.weight_data @g file 0 offset 0 length 64 : tensor<16xf32>
@@ -75,4 +75,28 @@ func.func @main(%x: tensor<?x?x16xf32>) -> (tensor<?x?x16xf32>, tensor<?x?x16xf3
 
   // CHECK: return %[[A]], %[[B]], %[[C]], %[[D]],
   return %rms, %plain, %layer, %whole, %axis, %variable, %else : tensor<?x?x16xf32>, tensor<?x?x16xf32>, tensor<?x?x16xf32>, tensor<?x?x16xf32>, tensor<?x?x16xf32>, tensor<?x?x16xf32>, tensor<?x?x16xf32>
+}
+
+// -----
+// Two norms of one value with different gains that share all else.
+// CHECK-LABEL: func.func @main
+onnx.weight_data @g file 0 offset 0 length 64 : tensor<16xf32>
+onnx.weight_data @h file 0 offset 64 length 64 : tensor<16xf32>
+func.func @main(%x: tensor<?x?x16xf32>) -> (tensor<?x?x16xf32>, tensor<?x?x16xf32>, tensor<?x?x16xf32>) {
+  %last = onnx.constant dense<-1> : tensor<1xi64>
+  %eps = onnx.constant dense<1.0e-5> : tensor<f32>
+  %g = onnx.weight @g : tensor<16xf32>
+  %h = onnx.weight @h : tensor<16xf32>
+  %p = onnx.mul %x, %x : (tensor<?x?x16xf32>, tensor<?x?x16xf32>) -> tensor<?x?x16xf32>
+  %m = onnx.reduce_mean %p, %last : (tensor<?x?x16xf32>, tensor<1xi64>) -> tensor<?x?x1xf32>
+  %e = onnx.add %m, %eps : (tensor<?x?x1xf32>, tensor<f32>) -> tensor<?x?x1xf32>
+  %s = onnx.sqrt %e : (tensor<?x?x1xf32>) -> tensor<?x?x1xf32>
+  // CHECK-DAG: %[[P:.*]] = llm.norm %arg0 {eps = 9.99999974E-6 : f32, kind = 1 : i64}
+  // CHECK-DAG: %[[G:.*]] = llm.norm %arg0 {eps = 9.99999974E-6 : f32, gain = @w.g, kind = 1 : i64}
+  // CHECK-DAG: %[[H:.*]] = llm.norm %arg0 {eps = 9.99999974E-6 : f32, gain = @w.h, kind = 1 : i64}
+  %n = onnx.div %x, %s : (tensor<?x?x16xf32>, tensor<?x?x1xf32>) -> tensor<?x?x16xf32>
+  %a = onnx.mul %n, %g : (tensor<?x?x16xf32>, tensor<16xf32>) -> tensor<?x?x16xf32>
+  %b = onnx.mul %h, %n : (tensor<16xf32>, tensor<?x?x16xf32>) -> tensor<?x?x16xf32>
+  // CHECK: return %[[G]], %[[H]], %[[P]]
+  return %a, %b, %n : tensor<?x?x16xf32>, tensor<?x?x16xf32>, tensor<?x?x16xf32>
 }
