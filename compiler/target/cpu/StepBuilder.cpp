@@ -200,6 +200,14 @@ Result<Value *> Builder::buffer(exe::PhaseOp Phase, exe::BufferAttr Buf,
     if (!State)
       return internalError("phase names state @" + Name.str() +
                            ", which the program does not have");
+    int64_t Last = At.Layers
+                       ? At.Layers.layerOf(Phase, At.Layers.getCount() - 1)
+                       : static_cast<int64_t>(Phase.getLayer());
+    if (Last < 0 || Last >= State.getLayers())
+      return internalError("state @" + Name.str() +
+                           ": expected a layer below " +
+                           std::to_string(State.getLayers()) + ", found " +
+                           std::to_string(Last));
     return state(State, Phase, At);
   }
   }

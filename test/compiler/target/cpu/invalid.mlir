@@ -8,6 +8,7 @@
 // RUN: not llmc-image %t/heads.mlir -o %t/out 2>&1 | FileCheck %s --check-prefix=HEADS
 // RUN: not llmc-image %t/page.mlir -o %t/out 2>&1 | FileCheck %s --check-prefix=PAGE
 // RUN: not llmc-image %t/slot.mlir -o %t/out 2>&1 | FileCheck %s --check-prefix=SLOT
+// RUN: not llmc-image %t/layer.mlir -o %t/out 2>&1 | FileCheck %s --check-prefix=LAYER
 // GLU: error: kernel 'linear' on the cpu: expected for a glu n to be a multiple of 32, found 48
 // WTYPE: error: kernel 'linear' on the cpu: expected wtype 0 (f32) or 1, found 2
 // POLICY: error: kernel 'linear' on the cpu: expected for its wtype xpolicy 1, found 0
@@ -16,6 +17,7 @@
 // HEADS: error: kernel 'attention' on the cpu: expected heads to be a multiple of 2, found 5
 // PAGE: error: program @cpu: expected page_tokens 64, found 32
 // SLOT: error: slot @y: expected 1 planned offsets, found 0
+// LAYER: error: state @kv: expected a layer below 1, found 1
 
 //--- glu.mlir
 exe.program @cpu attributes {target = "x86-64-v3", buckets = array<i64: 1>, page_tokens = 64,
@@ -127,5 +129,19 @@ exe.program @cpu attributes {target = "x86-64-v3", buckets = array<i64: 1>, page
   exe.state @kv {layers = 1, kv_heads = 2, head_dim = 1024, v_head_dim = 64, dtype = f16}
   exe.step {
     exe.phase "scale" [#exe.buf<slot, "y">, #exe.buf<slot, "y">] {n = 4 : i64, factor = 1.0 : f32}
+  }
+}
+
+//--- layer.mlir
+exe.program @cpu attributes {target = "x86-64-v3", buckets = array<i64: 1>, page_tokens = 64,
+    max_context = 512, max_sequences = 1, arena_bytes = array<i64: 4096>} {
+  exe.slot @x {per_token = 256, offsets = array<i64: 0>}
+  exe.packed_weight @w {rows = 48, cols = 64, layout = "p16.f32", offset = 0, bytes = 12288, program = [
+    #exe.source<name = "w", type = tensor<48x64xf32>, file = 0, offset = 0, length = 12288, begin = 0, count = 48, transposed = false>]}
+  exe.state @kv {layers = 1, kv_heads = 2, head_dim = 1024, v_head_dim = 64, dtype = f16}
+  exe.step {
+    exe.phase "attention" [#exe.buf<slot, "x">, #exe.buf<state, "kv">, #exe.buf<slot, "x">, #exe.buf<none>]
+      {heads = 4 : i64, kv_heads = 2 : i64, head_dim = 64 : i64, v_head_dim = 64 : i64, window = 0 : i64,
+       kvtype = 1 : i64, scale = 1.0 : f32, softcap = 0.0 : f32} {layer = 1 : i64}
   }
 }
