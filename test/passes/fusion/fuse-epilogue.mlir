@@ -1,5 +1,6 @@
 // RUN: llmc-opt %s -llmc-fuse-epilogue --remarks-filter=fusion --remark-policy=all --remark-format=emitRemark 2>%t | FileCheck %s
 // RUN: FileCheck %s --check-prefix=REMARK < %t
+// RUN: llmc-opt %s -llmc-fuse-epilogue -llmc-fuse-epilogue | FileCheck %s
 // Activation and residual addition move into the product before them, if nothing else reads it.
 
 llm.source @a : tensor<32x32xf32> {file = 1, offset = 0, length = 4096}

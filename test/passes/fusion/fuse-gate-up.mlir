@@ -1,5 +1,6 @@
 // RUN: llmc-opt %s -split-input-file -llmc-fuse-gate-up --remarks-filter=fusion --remark-policy=all --remark-format=emitRemark 2>%t | FileCheck %s
 // RUN: FileCheck %s --check-prefix=REMARK < %t
+// RUN: llmc-opt %s -split-input-file -llmc-fuse-gate-up -llmc-fuse-gate-up | FileCheck %s
 // Gate and up product with GLU become one llm.linear with rows interleaved per 16.
 
 llm.source @a : tensor<32x32xf32> {file = 1, offset = 0, length = 4096}

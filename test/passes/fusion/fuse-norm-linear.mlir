@@ -1,5 +1,6 @@
 // RUN: llmc-opt %s -llmc-fuse-norm-linear --remarks-filter=fusion --remark-policy=all --remark-format=emitRemark 2>%t | FileCheck %s
 // RUN: FileCheck %s --check-prefix=REMARK < %t
+// RUN: llmc-opt %s -llmc-fuse-norm-linear -llmc-fuse-norm-linear | FileCheck %s
 // Moves a norm into the prologue of its users when all of them are products that take it.
 
 llm.source @a : tensor<32x32xf32> {file = 1, offset = 0, length = 4096}

@@ -1,5 +1,6 @@
 // RUN: llmc-opt %s -split-input-file -llmc-fuse-qkv --remarks-filter=fusion --remark-policy=all --remark-format=emitRemark 2>%t | FileCheck %s
 // RUN: FileCheck %s --check-prefix=REMARK < %t
+// RUN: llmc-opt %s -split-input-file -llmc-fuse-qkv -llmc-fuse-qkv | FileCheck %s
 // Products of q, k and v with rope and cache write become one llm.qkv, its rows ordered per KV group.
 
 llm.source @wq : tensor<64x32xf32> {file = 1, offset = 0, length = 8192}
