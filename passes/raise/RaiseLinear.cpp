@@ -47,7 +47,7 @@ struct RaiseLinear : impl::RaiseLinearBase<RaiseLinear> {
     for (Operation &Op : llvm::make_early_inc_range(Body))
       if (isa<onnx::SplitOp, onnx::SliceOp, onnx::GatherOp>(Op))
         for (Value Result : Op.getResults())
-          cut(Result, P, Weights);
+          cut(Result, P, R, Weights);
     eraseDead(Body);
   }
 
@@ -135,9 +135,38 @@ struct RaiseLinear : impl::RaiseLinearBase<RaiseLinear> {
     return {};
   }
 
+  /// Whether V meets another part of Whole again, in a sum or side by side in
+  /// a row: then it is a rotation at work, not a fused product to take apart.
+  bool isRecombined(Value V, llm::LinearOp Whole, const Roles &R) {
+    llvm::SetVector<Value> Work;
+    Work.insert(V);
+    for (size_t I = 0; I < Work.size() && I < 64; ++I)
+      for (Operation *User : Work[I].getUsers()) {
+        SmallVector<Value> Others;
+        for (Value Operand : User->getOperands())
+          if (R.isData(Operand) && Operand != Work[I])
+            Others.push_back(Operand);
+        bool Side = false;
+        if (auto Concat = dyn_cast<onnx::ConcatOp>(User)) {
+          int64_t Axis = int64_t(Concat.getAxis());
+          Side = Axis == -1 || Axis == rankOf(Concat) - 1;
+        }
+        if (Side || isa<onnx::AddOp, onnx::SubOp>(User))
+          for (Value Other : Others)
+            if (coneOf(Other, R, /*Mixing=*/true).Leaves.contains(Whole))
+              return true;
+        if (Others.empty() &&
+            (isMovement(User) ||
+             isa<onnx::NegOp, onnx::MulOp, onnx::DivOp>(User)))
+          Work.insert(User->result_begin(), User->result_end());
+      }
+    return false;
+  }
+
   /// The features of Whole that make a row of V, in order; why not, or empty.
-  std::string featuresIn(Value V, llm::LinearOp Whole, Probe &P,
-                         SmallVector<int64_t> &Out) {
+  /// V is [batch, seq, …] or, with HeadsFirst, [batch, heads, seq, dim].
+  std::string featuresIn(Value V, bool HeadsFirst, llm::LinearOp Whole,
+                         Probe &P, SmallVector<int64_t> &Out) {
     int64_t N = featuresOf(Whole), Seq = P.sample().Seq;
     std::vector<double> Ids;
     for (int64_t I = 0; I < Seq * N; ++I)
@@ -147,43 +176,56 @@ struct RaiseLinear : impl::RaiseLinearBase<RaiseLinear> {
     if (!Got)
       return Got.status().message();
     const eval::Tensor &T = **Got;
-    if (T.rank() < 3 || T.Shape[0] != 1 || T.Shape[1] != Seq || T.count() == 0)
+    if (T.rank() < 3 || T.Shape[0] != 1 || T.Shape[HeadsFirst ? 2 : 1] != Seq ||
+        T.count() == 0)
       return "rows are not kept apart";
-    int64_t Count = T.count() / Seq;
-    for (int64_t I = 0; I < T.count(); ++I) {
-      int64_t Id = int64_t(eval::floatAt(T, I));
-      if (I < Count)
-        Out.push_back(Id);
-      if (Id != Out[size_t(I % Count)] + I / Count * N || Id >= Seq * N ||
-          Out[size_t(I % Count)] >= N)
-        return "rows are mixed";
-    }
+    int64_t Count = T.count() / Seq, Dim = HeadsFirst ? T.Shape[3] : Count;
+    for (int64_t S = 0; S < Seq; ++S)
+      for (int64_t F = 0; F < Count; ++F) {
+        int64_t At = ((F / Dim) * Seq + S) * Dim + F % Dim;
+        int64_t Id = int64_t(eval::floatAt(T, At));
+        if (S == 0)
+          Out.push_back(Id);
+        if (Id != Out[size_t(F)] + S * N || Out[size_t(F)] >= N)
+          return "rows are mixed";
+      }
     return {};
   }
 
   /// A part of a fused product becomes a product by those rows of the weight.
-  void cut(Value Result, Probe &P, WeightMaker &Weights) {
+  void cut(Value Result, Probe &P, Roles &R, WeightMaker &Weights) {
     llm::LinearOp Whole = chosenFrom(Result);
     auto Type = dyn_cast<RankedTensorType>(Result.getType());
-    if (!Whole || rankOf(Whole) != 3 || Result.use_empty())
+    if (!Whole || rankOf(Whole) != 3 || Result.use_empty() || !Type ||
+        Type.getRank() < 3)
       return;
-    if (!Type || Type.getRank() < 3 ||
-        llvm::any_of(Type.getShape().drop_front(2), ShapedType::isDynamic))
-      return; // no rows: [batch, heads, seq, dim] for example
+    ArrayRef<int64_t> Shape = Type.getShape();
+    bool HeadsFirst = Shape.size() == 4 && ShapedType::isDynamic(Shape[2]);
+    if (ShapedType::isDynamic(Shape[HeadsFirst ? 1 : 2]) ||
+        llvm::any_of(Shape.drop_front(3), ShapedType::isDynamic) ||
+        isRecombined(Result, Whole, R))
+      return;
     SmallVector<int64_t> Features;
-    std::string Why = featuresIn(Result, Whole, P, Features);
+    std::string Why = featuresIn(Result, HeadsFirst, Whole, P, Features);
     if (!Why.empty())
       return missed("raise-linear", Result.getDefiningOp(), Why);
     OpBuilder B(Result.getDefiningOp());
     FlatSymbolRefAttr Bias = Whole.getBiasAttr();
-    auto Rows = cast<RankedTensorType>(Whole.getType());
-    Value Part = makeLinear(
-        B, Whole.getLoc(), withFeatures(Rows, int64_t(Features.size())),
-        Whole.getX(), Weights.rows(Whole.getWeightAttr(), Features),
-        Bias ? Weights.rows(Bias, Features) : Bias);
+    Value Part =
+        makeLinear(B, Whole.getLoc(),
+                   withFeatures(cast<RankedTensorType>(Whole.getType()),
+                                int64_t(Features.size())),
+                   Whole.getX(), Weights.rows(Whole.getWeightAttr(), Features),
+                   Bias ? Weights.rows(Bias, Features) : Bias);
+    R.markData(Part);
     passed("raise-linear", Part.getDefiningOp(), "rows of a fused llm.linear");
-    if (Type.getRank() != 3)
+    if (HeadsFirst)
+      Part = splitHeads(B, Part, Shape[1], Shape[3], true, Type);
+    else if (Type.getRank() != 3)
       Part = reshapeRows(B, Part, Type);
+    R.markData(Part);
+    if (Value Inner = Part.getDefiningOp()->getOperand(0); HeadsFirst)
+      R.markData(Inner);
     Result.replaceAllUsesWith(Part);
   }
 };

@@ -84,3 +84,28 @@ func.func @main(%x: tensor<?x?x16xf32, #onnx.dims<["b", "s", "16"]>> {onnx.name 
   // CHECK: return %[[H]]
   return %q, %mixed : tensor<?x?x2x4xf32, #onnx.dims<["b", "s", "2", "4"]>>, tensor<?x24x4xf32, #onnx.dims<["b", "24", "4"]>>
 }
+
+// -----
+// Halves of heads that are put together again are a rotation at work: not taken apart.
+// CHECK-LABEL: func.func @main
+onnx.weight_data @q file 0 offset 0 length 1024 : tensor<16x16xf32>
+func.func @main(%x: tensor<?x?x16xf32, #onnx.dims<["b", "s", "16"]>> {onnx.name = "x"}) -> tensor<?x?x2x8xf32, #onnx.dims<["b", "s", "2", "8"]>> {
+  %w = onnx.weight @q : tensor<16x16xf32>
+  %0 = onnx.constant dense<0> : tensor<1xi64>
+  %1 = onnx.constant dense<1> : tensor<1xi64>
+  %3 = onnx.constant dense<3> : tensor<1xi64>
+  %4 = onnx.constant dense<4> : tensor<1xi64>
+  %8 = onnx.constant dense<8> : tensor<1xi64>
+  %heads = onnx.constant dense<[0, 0, 2, 8]> : tensor<4xi64>
+  // CHECK: llm.linear
+  // CHECK-NOT: llm.linear
+  // CHECK: onnx.slice
+  // CHECK: onnx.slice
+  %p = onnx.mat_mul %x, %w : (tensor<?x?x16xf32, #onnx.dims<["b", "s", "16"]>>, tensor<16x16xf32>) -> tensor<?x?x16xf32, #onnx.dims<["b", "s", "16"]>>
+  %h = onnx.reshape %p, %heads : (tensor<?x?x16xf32, #onnx.dims<["b", "s", "16"]>>, tensor<4xi64>) -> tensor<?x?x2x8xf32, #onnx.dims<["b", "s", "2", "8"]>>
+  %lo = onnx.slice %h, %0, %4, %3, %1 : (tensor<?x?x2x8xf32, #onnx.dims<["b", "s", "2", "8"]>>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<?x?x2x4xf32, #onnx.dims<["b", "s", "2", "4"]>>
+  %hi = onnx.slice %h, %4, %8, %3, %1 : (tensor<?x?x2x8xf32, #onnx.dims<["b", "s", "2", "8"]>>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<?x?x2x4xf32, #onnx.dims<["b", "s", "2", "4"]>>
+  %n = onnx.neg %hi : (tensor<?x?x2x4xf32, #onnx.dims<["b", "s", "2", "4"]>>) -> tensor<?x?x2x4xf32, #onnx.dims<["b", "s", "2", "4"]>>
+  %r = onnx.concat %n, %lo {axis = -1 : i64} : (tensor<?x?x2x4xf32, #onnx.dims<["b", "s", "2", "4"]>>, tensor<?x?x2x4xf32, #onnx.dims<["b", "s", "2", "4"]>>) -> tensor<?x?x2x8xf32, #onnx.dims<["b", "s", "2", "8"]>>
+  return %r : tensor<?x?x2x8xf32, #onnx.dims<["b", "s", "2", "8"]>>
+}
