@@ -14,11 +14,13 @@ namespace {
 constexpr size_t MaxNodes = 4;
 
 /// The diagnostic's text in one line, with the ONNX nodes that it is about.
-std::string lineOf(Diagnostic &D) {
+/// What is about the whole module has the module's place and names no node.
+std::string lineOf(Diagnostic &D, Location Whole) {
   std::string Text = D.str();
   std::replace(Text.begin(), Text.end(), '\n', ' ');
   llvm::SmallSetVector<llvm::StringRef, 8> Names;
-  collectNodeNames(D.getLocation(), Names);
+  if (D.getLocation() != Whole)
+    collectNodeNames(D.getLocation(), Names);
   size_t Count = 0;
   std::string List;
   for (llvm::StringRef Name : Names) {
@@ -42,9 +44,9 @@ Status runPasses(PassManager &PM, ModuleOp Module, StatusCode Failure) {
   ScopedDiagnosticHandler Handler(Module.getContext(), [&](Diagnostic &D) {
     if (D.getSeverity() != DiagnosticSeverity::Error)
       return failure(); // not ours
-    Lines.push_back(lineOf(D));
+    Lines.push_back(lineOf(D, Module.getLoc()));
     for (Diagnostic &Note : D.getNotes())
-      Lines.push_back(lineOf(Note));
+      Lines.push_back(lineOf(Note, Module.getLoc()));
     return success();
   });
   if (succeeded(PM.run(Module)))
