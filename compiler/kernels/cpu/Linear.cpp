@@ -12,13 +12,17 @@ extern "C" void LLMC_KERNEL(linear)(
   RowSet Rows = rowsOf(C, Domain);
   RowSource S{X, nullptr, K, Norm, Gain, NormBias, Eps, XPolicy};
   PackedMatrix M{Weight, K, N, WType};
-  const uint8_t *Packed = packRows(C, Rows, S, Xq, Private);
   int64_t Panels = (N + 15) / 16;
+  Range Mine = share(C, Panels);
+  if (Glu != ActNone) {
+    Mine = share(C, Panels / 2);
+    Mine = {2 * Mine.Begin, 2 * Mine.End};
+  }
+  const uint8_t *Packed = packRows(
+      C, Rows, S, Weight + Mine.Begin * panelBytes(K, WType), Xq, Private);
 
   if (Glu != ActNone) {
     int64_t Half = N / 2;
-    Range Mine = share(C, Panels / 2);
-    Mine = {2 * Mine.Begin, 2 * Mine.End};
     auto Epi = [=](int64_t P, int64_t R, VF Gate, VF Up)
                    __attribute__((always_inline)) {
                      if (Bias) {
@@ -41,5 +45,5 @@ extern "C" void LLMC_KERNEL(linear)(
       V = V + loadRow(Residual + R * N, P * 16, N);
     storePanel(Out + R * N, P, N, V);
   };
-  product<false>(Rows, M, XPolicy, share(C, Panels), Packed, Epi);
+  product<false>(Rows, M, XPolicy, Mine, Packed, Epi);
 }

@@ -13,7 +13,9 @@ extern "C" void LLMC_KERNEL(logits)(
   RowSet Rows = rowsOf(C, RowsR);
   RowSource S{X, LogitRows, K, Norm, Gain, NormBias, Eps, XPolicy};
   PackedMatrix M{Weight, K, N, WType};
-  const uint8_t *Packed = packRows(C, Rows, S, Xq, Private);
+  Range Mine = share(C, (N + 15) / 16);
+  const uint8_t *Packed = packRows(
+      C, Rows, S, Weight + Mine.Begin * panelBytes(K, WType), Xq, Private);
   auto Epi = [=](int64_t P, int64_t R, VF V) __attribute__((always_inline)) {
     if (Bias)
       V = V + panelVector(Bias, P, N);
@@ -21,5 +23,5 @@ extern "C" void LLMC_KERNEL(logits)(
       V = V * splat(Multiplier);
     storePanel(Out + R * N, P, N, softcap(V, Cap));
   };
-  product<false>(Rows, M, XPolicy, share(C, (N + 15) / 16), Packed, Epi);
+  product<false>(Rows, M, XPolicy, Mine, Packed, Epi);
 }

@@ -28,9 +28,10 @@ constexpr int64_t RowBlockBytes = 640 * 1024;
 constexpr int64_t RowBlockUnits = 16;
 
 /// Packs all rows; the result is readable by this thread when it returns.
+/// Weights is where this thread starts to read.
 LLMC_INLINE const uint8_t *packRows(const LlmcCtx *C, RowSet Rows,
-                                    const RowSource &S, uint8_t *Shared,
-                                    uint8_t *Private) {
+                                    const RowSource &S, const uint8_t *Weights,
+                                    uint8_t *Shared, uint8_t *Private) {
   int64_t RowBytes = xqBytesPerToken(S.K, S.Policy);
   bool Alone =
       Rows.Count <= PrivateRows && Rows.Count * RowBytes <= PrivateBytes;
@@ -39,7 +40,7 @@ LLMC_INLINE const uint8_t *packRows(const LlmcCtx *C, RowSet Rows,
   Range Mine = Alone ? Range{0, Units} : share(C, Units);
   for (int64_t U = Mine.Begin; U < Mine.End; ++U) {
     Unit Un = unitAt(Rows, U);
-    packUnit(S, Un, To + Un.Row * RowBytes);
+    packUnit(S, Un, Alone ? Weights : nullptr, To + Un.Row * RowBytes);
   }
   if (!Alone)
     barrier(C);

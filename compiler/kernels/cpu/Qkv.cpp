@@ -75,10 +75,12 @@ LLMC_KERNEL(qkv)(const LlmcCtx *C, const float *X, const float *Gain,
                  RotaryHalf, Interleaved, KvKind,  PageStride};
   int64_t N = Heads * HeadDim + KvHeads * (HeadDim + VHeadDim);
   PackedMatrix M{Weight, K, N, WType};
-  const uint8_t *Packed = packRows(C, Rows, S, Xq, Private);
+  Range Mine = share(C, Heads + 2 * KvHeads);
+  const uint8_t *First =
+      Weight + packedHead(Shape, Mine.Begin).Row / 16 * panelBytes(K, WType);
+  const uint8_t *Packed = packRows(C, Rows, S, First, Xq, Private);
   int64_t RowBytes = xqBytesPerToken(K, XPolicy), Units = unitsOf(Rows);
 
-  Range Mine = share(C, Heads + 2 * KvHeads);
   for (int64_t I = Mine.Begin; I < Mine.End; ++I) {
     PackedHead H = packedHead(Shape, I);
     int64_t P0 = H.Row / 16, P1 = (H.Row + H.Size + 15) / 16;

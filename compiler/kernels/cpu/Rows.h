@@ -16,6 +16,7 @@
 namespace llmc::kernels {
 
 constexpr int64_t UnitRows = 4;
+constexpr int64_t AheadBytes = 1024;
 
 /// Where a product takes its rows from and what it does to them first.
 struct RowSource {
@@ -167,10 +168,12 @@ LLMC_SHARED void packRowF32(const RowSource *Source, int64_t Row, int64_t Rows,
   }
 }
 
-/// One row of an int8 unit of Rows rows.
+/// One row of an int8 unit of Rows rows. Weights, unless null, is what this
+/// thread reads next: memory would be idle meanwhile, so AheadBytes of it per
+/// block are asked for.
 template <int64_t Norm, bool Two>
 LLMC_SHARED void packRowI8(const RowSource *Source, int64_t Row, int64_t Rows,
-                           int64_t R, uint8_t *To) {
+                           int64_t R, const uint8_t *Weights, uint8_t *To) {
   RowSource S = *Source;
   S.Norm = Norm;
   const float *X = rowAt(S, Row + R);
@@ -182,29 +185,39 @@ LLMC_SHARED void packRowI8(const RowSource *Source, int64_t Row, int64_t Rows,
     VF B = I + 16 < S.K ? normed(S, X, F, I + 16) : splat(0);
     quantiseBlock<Two>(A, B, Rows, R, To);
     To += Record;
+    if (Weights) {
+      for (int64_t J = 0; J < AheadBytes; J += 64)
+        __builtin_prefetch(Weights + J, 0, 2);
+      Weights += AheadBytes;
+    }
   }
 }
 
 } // namespace LLMC_ISA
 
 template <int64_t Norm>
-LLMC_INLINE void packUnitOf(const RowSource &S, Unit U, uint8_t *To) {
-  for (int64_t R = 0; R < U.Rows; ++R)
+LLMC_INLINE void packUnitOf(const RowSource &S, Unit U, const uint8_t *Weights,
+                            uint8_t *To) {
+  for (int64_t R = 0; R < U.Rows; ++R) {
+    const uint8_t *Ahead = U.Row + R == 0 ? Weights : nullptr;
     if (S.Policy == XF32)
       packRowF32<Norm>(&S, U.Row, U.Rows, R, To);
     else if (U.Two)
-      packRowI8<Norm, true>(&S, U.Row, U.Rows, R, To);
+      packRowI8<Norm, true>(&S, U.Row, U.Rows, R, Ahead, To);
     else
-      packRowI8<Norm, false>(&S, U.Row, U.Rows, R, To);
+      packRowI8<Norm, false>(&S, U.Row, U.Rows, R, Ahead, To);
+  }
 }
 
-LLMC_INLINE void packUnit(const RowSource &S, Unit U, uint8_t *To) {
+/// Weights: what the thread reads after the first row, or null.
+LLMC_INLINE void packUnit(const RowSource &S, Unit U, const uint8_t *Weights,
+                          uint8_t *To) {
   if (S.Norm == NormRms)
-    packUnitOf<NormRms>(S, U, To);
+    packUnitOf<NormRms>(S, U, Weights, To);
   else if (S.Norm == NormLayer)
-    packUnitOf<NormLayer>(S, U, To);
+    packUnitOf<NormLayer>(S, U, Weights, To);
   else
-    packUnitOf<NormNone>(S, U, To);
+    packUnitOf<NormNone>(S, U, Weights, To);
 }
 
 } // namespace llmc::kernels
