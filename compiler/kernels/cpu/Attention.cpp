@@ -46,11 +46,18 @@ template <typename T>
 LLMC_INLINE void attendSegment(const LlmcCtx *C, const AttentionArgs &A,
                                int64_t Row, int64_t Group, Column *Cols,
                                int64_t Count, int64_t From, int64_t To) {
-  for (int64_t Tile = From / PageTokens * PageTokens; Tile < To;
-       Tile += PageTokens) {
-    KvBlock<T> B = kvBlock<T>(A.Kv, A.PageStride, pageOf(C, Row, Tile), Group,
-                              A.Shape.HeadDim, A.Shape.VHeadDim);
-    attendColumns<T>(Cols, Count, B, A.Shape, Tile);
+  int64_t Tile = From / PageTokens * PageTokens;
+  auto BlockAt = [&](int64_t Pos) __attribute__((always_inline)) {
+    return kvBlock<T>(A.Kv, A.PageStride, pageOf(C, Row, Pos), Group,
+                      A.Shape.HeadDim, A.Shape.VHeadDim);
+  };
+  KvBlock<T> B = BlockAt(Tile);
+  while (Tile < To) {
+    bool More = Tile + PageTokens < To;
+    KvBlock<T> Next = More ? BlockAt(Tile + PageTokens) : B;
+    attendColumns<T>(Cols, Count, B, More ? Next.K : nullptr, A.Shape, Tile);
+    B = Next;
+    Tile += PageTokens;
   }
 }
 

@@ -29,16 +29,25 @@ struct HeadShape {
 
 constexpr float MinusInf = -__builtin_inff();
 
+/// Asks for N values of the next tile, to be there when this one is done.
+template <typename T> LLMC_INLINE void fetchValues(const T *P, int64_t N) {
+  constexpr int64_t PerLine = 64 / sizeof(T);
+  for (int64_t I = 0; I < N; I += PerLine)
+    __builtin_prefetch(P + I, 0, 2);
+}
+
 /// Scores of Count columns with all 64 keys: one chain over d per score.
 template <int Count, typename T>
-LLMC_INLINE void scoreTile(const Column *Cols, const T *K, HeadShape S,
-                           float (*P)[PageTokens]) {
+LLMC_INLINE void scoreTile(const Column *Cols, const T *K, const T *Next,
+                           HeadShape S, float (*P)[PageTokens]) {
   VF Acc[Count][4];
   for (int C = 0; C < Count; ++C)
     for (int J = 0; J < 4; ++J)
       Acc[C][J] = splat(0);
 #pragma clang loop unroll(disable)
   for (int64_t D = 0; D < S.HeadDim; ++D) {
+    if (Next)
+      fetchValues(Next + D * PageTokens, PageTokens);
     VF Keys[4];
     for (int J = 0; J < 4; ++J)
       Keys[J] = load(K + D * PageTokens + J * 16);
@@ -84,15 +93,17 @@ LLMC_INLINE float softmaxTile(Column &Col, float *P, int64_t Lo, int64_t Hi) {
 /// O = O * factor + sum over keys [Lo, Hi) in order, Wide vectors from At on;
 /// the last one is not full when Part.
 template <int Count, int Wide, bool Part, typename T>
-LLMC_INLINE void valueTile(Column *Cols, const T *V, HeadShape S, int64_t At,
-                           const float (*P)[PageTokens], const float *Factor,
-                           int64_t Lo, int64_t Hi) {
+LLMC_INLINE void valueTile(Column *Cols, const T *V, const T *Next, HeadShape S,
+                           int64_t At, const float (*P)[PageTokens],
+                           const float *Factor, int64_t Lo, int64_t Hi) {
   VF Acc[Count][Wide];
   for (int C = 0; C < Count; ++C)
     for (int J = 0; J < Wide; ++J)
       Acc[C][J] = load(Cols[C].O + At + J * 16) * splat(Factor[C]);
 #pragma clang loop unroll(disable)
   for (int64_t I = Lo; I < Hi; ++I) {
+    if (Next)
+      fetchValues(Next + I * S.VHeadDim + At, Wide * 16);
     VF Values[Wide];
     for (int J = 0; J < Wide; ++J)
       Values[J] = Part ? loadPart(V + I * S.VHeadDim + At, S.VHeadDim - At)
@@ -111,31 +122,33 @@ LLMC_INLINE void valueTile(Column *Cols, const T *V, HeadShape S, int64_t At,
 /// One tile for Count columns. Not inlined: its shape comes in scalars, which
 /// the optimiser propagates into the one copy of each Count.
 template <int Count, typename T>
-LLMC_SHARED void attendTile(Column *Cols, const T *K, const T *V,
+LLMC_SHARED void attendTile(Column *Cols, const T *K, const T *V, const T *Next,
                             int64_t HeadDim, int64_t VHeadDim, float Scale,
                             float Cap, int64_t Lo, int64_t Hi) {
   HeadShape S{HeadDim, VHeadDim, Scale, Cap};
   alignas(64) float P[Count][PageTokens];
   float Factor[Count];
-  scoreTile<Count, T>(Cols, K, S, P);
+  const T *NextV = Next ? Next + HeadDim * PageTokens : nullptr;
+  scoreTile<Count, T>(Cols, K, Next, S, P);
 #pragma clang loop unroll(disable)
   for (int C = 0; C < Count; ++C)
     Factor[C] = softmaxTile(Cols[C], P[C], Lo, Hi);
   int64_t At = 0;
 #pragma clang loop unroll(disable)
   for (; At + 64 <= S.VHeadDim; At += 64)
-    valueTile<Count, 4, false, T>(Cols, V, S, At, P, Factor, Lo, Hi);
+    valueTile<Count, 4, false, T>(Cols, V, NextV, S, At, P, Factor, Lo, Hi);
 #pragma clang loop unroll(disable)
   for (; At + 16 <= S.VHeadDim; At += 16)
-    valueTile<Count, 1, false, T>(Cols, V, S, At, P, Factor, Lo, Hi);
+    valueTile<Count, 1, false, T>(Cols, V, NextV, S, At, P, Factor, Lo, Hi);
   if (At < S.VHeadDim)
-    valueTile<Count, 1, true, T>(Cols, V, S, At, P, Factor, Lo, Hi);
+    valueTile<Count, 1, true, T>(Cols, V, NextV, S, At, P, Factor, Lo, Hi);
 }
 
 /// Positions [Tile, Tile + 64) for all columns, in runs that see the same part.
+/// Next is the block of the tile after this one, or null.
 template <typename T>
 LLMC_INLINE void attendColumns(Column *Cols, int64_t Count, KvBlock<T> B,
-                               HeadShape S, int64_t Tile) {
+                               const T *Next, HeadShape S, int64_t Tile) {
   for (int64_t C = 0; C < Count;) {
     int64_t Lo = Cols[C].Begin - Tile, Hi = Cols[C].End - Tile;
     Lo = Lo < 0 ? 0 : Lo;
@@ -148,30 +161,32 @@ LLMC_INLINE void attendColumns(Column *Cols, int64_t Count, KvBlock<T> B,
     }
     if (Lo < Hi) {
       Column *At = Cols + C;
+      const T *Ask = Next; // the first run does it for all
+      Next = nullptr;
       switch (N) {
       case 1:
-        attendTile<1, T>(At, B.K, B.V, S.HeadDim, S.VHeadDim, S.Scale, S.Cap,
-                         Lo, Hi);
+        attendTile<1, T>(At, B.K, B.V, Ask, S.HeadDim, S.VHeadDim, S.Scale,
+                         S.Cap, Lo, Hi);
         break;
       case 2:
-        attendTile<2, T>(At, B.K, B.V, S.HeadDim, S.VHeadDim, S.Scale, S.Cap,
-                         Lo, Hi);
+        attendTile<2, T>(At, B.K, B.V, Ask, S.HeadDim, S.VHeadDim, S.Scale,
+                         S.Cap, Lo, Hi);
         break;
       case 3:
-        attendTile<3, T>(At, B.K, B.V, S.HeadDim, S.VHeadDim, S.Scale, S.Cap,
-                         Lo, Hi);
+        attendTile<3, T>(At, B.K, B.V, Ask, S.HeadDim, S.VHeadDim, S.Scale,
+                         S.Cap, Lo, Hi);
         break;
       case 4:
-        attendTile<4, T>(At, B.K, B.V, S.HeadDim, S.VHeadDim, S.Scale, S.Cap,
-                         Lo, Hi);
+        attendTile<4, T>(At, B.K, B.V, Ask, S.HeadDim, S.VHeadDim, S.Scale,
+                         S.Cap, Lo, Hi);
         break;
       case 5:
-        attendTile<5, T>(At, B.K, B.V, S.HeadDim, S.VHeadDim, S.Scale, S.Cap,
-                         Lo, Hi);
+        attendTile<5, T>(At, B.K, B.V, Ask, S.HeadDim, S.VHeadDim, S.Scale,
+                         S.Cap, Lo, Hi);
         break;
       default:
-        attendTile<6, T>(At, B.K, B.V, S.HeadDim, S.VHeadDim, S.Scale, S.Cap,
-                         Lo, Hi);
+        attendTile<6, T>(At, B.K, B.V, Ask, S.HeadDim, S.VHeadDim, S.Scale,
+                         S.Cap, Lo, Hi);
         break;
       }
     }
