@@ -29,14 +29,14 @@ static bool isFollowed(Operation *Op, const Roles &R, bool Mixing) {
                       [](Value V) { return scalar(V).has_value(); });
 }
 
-Cone coneOf(Value V, const Roles &R, bool Mixing) {
+Cone coneOf(Value V, const Roles &R, bool Mixing, Value Stop) {
   Cone Out;
   llvm::SetVector<Value> Work;
   Work.insert(V);
   for (size_t I = 0; I < Work.size(); ++I) {
     Value Next = Work[I];
     Operation *Op = Next.getDefiningOp();
-    if (!Op || !isFollowed(Op, R, Mixing)) {
+    if (!Op || Next == Stop || !isFollowed(Op, R, Mixing)) {
       Out.Leaves.insert(Next);
       continue;
     }

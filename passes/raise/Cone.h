@@ -24,8 +24,9 @@ struct Cone {
 /// Whether Op only moves elements (reshapes, transposes, slices, …).
 bool isMovement(mlir::Operation *Op);
 /// Walks from V through movements, and products with constants or, with
-/// `Mixing`, through Add, Sub, Neg and products with tables as well.
-Cone coneOf(mlir::Value V, const Roles &R, bool Mixing);
+/// `Mixing`, through Add, Sub, Neg and products with tables as well. `Stop` is
+/// a leaf if it is met.
+Cone coneOf(mlir::Value V, const Roles &R, bool Mixing, mlir::Value Stop = {});
 
 } // namespace llmc::raise
 

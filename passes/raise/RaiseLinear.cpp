@@ -135,8 +135,9 @@ struct RaiseLinear : impl::RaiseLinearBase<RaiseLinear> {
     return {};
   }
 
-  /// Whether V meets another part of Whole again, in a sum or side by side in
-  /// a row: then it is a rotation at work, not a fused product to take apart.
+  /// Whether V meets another part of Whole again (one that is no part of V), in
+  /// a sum or side by side in a row: then it is a rotation at work, not a fused
+  /// product to take apart.
   bool isRecombined(Value V, llm::LinearOp Whole, const Roles &R) {
     llvm::SetVector<Value> Work;
     Work.insert(V);
@@ -151,13 +152,16 @@ struct RaiseLinear : impl::RaiseLinearBase<RaiseLinear> {
           int64_t Axis = int64_t(Concat.getAxis());
           Side = Axis == -1 || Axis == rankOf(Concat) - 1;
         }
-        if (Side || isa<onnx::AddOp, onnx::SubOp>(User))
-          for (Value Other : Others)
-            if (coneOf(Other, R, /*Mixing=*/true).Leaves.contains(Whole))
-              return true;
-        if (Others.empty() &&
-            (isMovement(User) ||
-             isa<onnx::NegOp, onnx::MulOp, onnx::DivOp>(User)))
+        bool Joins = Side || isa<onnx::AddOp, onnx::SubOp>(User);
+        bool Alone = true; // whatever else User takes is part of V, too
+        for (Value Other : Others) {
+          Cone C = coneOf(Other, R, /*Mixing=*/true, V);
+          if (Joins && C.Leaves.contains(Whole))
+            return true;
+          Alone &= C.Leaves.size() == 1 && C.Leaves.front() == V;
+        }
+        if (Alone && (Joins || isMovement(User) ||
+                      isa<onnx::NegOp, onnx::MulOp, onnx::DivOp>(User)))
           Work.insert(User->result_begin(), User->result_end());
       }
     return false;
