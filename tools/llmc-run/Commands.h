@@ -18,6 +18,7 @@ void addRender(CLI::App &App);
 void addInspect(CLI::App &App);
 void addVerify(CLI::App &App);
 void addPlan(CLI::App &App);
+void addDebug(CLI::App &App);
 
 } // namespace llmcrun
 

@@ -62,5 +62,6 @@ int main(int Count, char **Arguments) {
   llmcrun::addInspect(App);
   llmcrun::addVerify(App);
   llmcrun::addPlan(App);
+  llmcrun::addDebug(App);
   return run(App, Count, Arguments);
 }

@@ -28,9 +28,9 @@ constexpr const char *Help =
     "\n"
     "Each has --help. Example: llmc run model.llmc \"Hello\"\n";
 
-constexpr const char *RunCommands[] = {
-    "run",     "chat",     "bench",  "eval",  "verify",
-    "inspect", "tokenize", "render", "debug", "serve"};
+constexpr const char *RunCommands[] = {"run",      "chat",   "bench",
+                                       "eval",     "verify", "inspect",
+                                       "tokenize", "render", "debug"};
 
 /// Folder of this program, with its slash.
 std::string ownFolder() {
@@ -76,6 +76,9 @@ int main(int Count, char **Arguments) {
     return 0;
   }
   const char *Sibling = siblingFor(Words);
+  if (Words[0] == "serve")
+    return llmc::exitCodeOf(
+        llmc::unsupportedError("llmc serve is not implemented yet"));
   if (Sibling == nullptr) {
     llmc::Status S = llmc::usageError("unknown command '" + Words[0] + "'");
     S.addNote("see llmc --help");

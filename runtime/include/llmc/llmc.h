@@ -86,8 +86,7 @@ enum {
 /* Token ids of a text; *ids is freed with llmc_free. */
 llmc_error *llmc_tokenizer_encode(const llmc_tokenizer *tokenizer,
                                   const char *text, size_t length,
-                                  uint32_t flags, int32_t **ids,
-                                  size_t *count);
+                                  uint32_t flags, int32_t **ids, size_t *count);
 
 /* Text of ids, zero-terminated; *text is freed with llmc_free. Broken UTF-8
  * becomes U+FFFD, unknown ids vanish. */
@@ -97,8 +96,8 @@ llmc_error *llmc_tokenizer_decode(const llmc_tokenizer *tokenizer,
                                   size_t *length);
 
 /* A token as tokenizer.json spells it; *text is freed with llmc_free. */
-llmc_error *llmc_tokenizer_spelling(const llmc_tokenizer *tokenizer,
-                                    int32_t id, char **text);
+llmc_error *llmc_tokenizer_spelling(const llmc_tokenizer *tokenizer, int32_t id,
+                                    char **text);
 
 /* Renders messages (a JSON list of {"role","content",…}) with the chat
  * template; tools_json is a JSON list or NULL. *text is freed with llmc_free.
@@ -122,8 +121,7 @@ typedef struct llmc_model_options {
 
 /* Opens and validates an artifact and loads it on a device. options may be
  * NULL. Destroy with llmc_model_destroy. */
-llmc_error *llmc_model_load(const char *path,
-                            const llmc_model_options *options,
+llmc_error *llmc_model_load(const char *path, const llmc_model_options *options,
                             llmc_model **out);
 void llmc_model_destroy(llmc_model *model);
 

@@ -238,6 +238,25 @@ TEST_F(RunProgram, ChatAnswersLines) {
   EXPECT_NE(slurp(Folder / "err").find("/reset"), std::string::npos);
 }
 
+TEST_F(RunProgram, DebugRunsCases) {
+  write("stop.jsonl", R"({"pieces":["ab","cd"],"stop":["bc"],"end":"eos"})");
+  Outcome R = run("debug stop " + path("stop.jsonl"));
+  ASSERT_EQ(R.Code, 0) << R.Error;
+  EXPECT_EQ(R.json()["expect_text"], "a");
+  EXPECT_EQ(R.json()["expect_stop"], "bc");
+  write("sample.jsonl", R"({"logits":[0,2,1],"params":{"temperature":0}})");
+  R = run("debug sample " + path("sample.jsonl"));
+  EXPECT_EQ(R.json()["probs"], Json({0.0, 1.0, 0.0}));
+  write("render.jsonl", R"({"template":"{{ x","vars":{}})");
+  R = run("debug render " + path("render.jsonl"));
+  EXPECT_TRUE(R.json()["error"].is_string());
+  write("tokens.jsonl", R"({"text":"rain"})");
+  R = run("debug tokenize " LLMC_TEST_INPUTS "/text/llama3-small.json " +
+          path("tokens.jsonl"));
+  EXPECT_EQ(R.json()["decoded_skip_special"], "rain");
+  EXPECT_EQ(run("debug beam " + path("tokens.jsonl")).Code, 3);
+}
+
 TEST_F(RunProgram, InterruptEndsWith130) {
   // It waits for its prompt when the signal comes.
   std::string Command = "sleep 5 | timeout --preserve-status -s INT 1 " +
