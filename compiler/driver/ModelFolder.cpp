@@ -67,6 +67,15 @@ int32_t idOf(const Json &Object, const char *Key) {
   return Ids.empty() ? -1 : Ids.front();
 }
 
+/// 0 when it is absent or no sensible number.
+int64_t positionsOf(const Json &Config) {
+  auto It = Config.find("max_position_embeddings");
+  if (It == Config.end() || !It->is_number_integer())
+    return 0;
+  int64_t N = It->get<int64_t>();
+  return N > 0 && N <= int64_t(1) << 24 ? N : 0;
+}
+
 /// "<s>" or {"content": "<s>"}.
 std::string tokenText(const Json &Object, const char *Key) {
   auto It = Object.find(Key);
@@ -118,6 +127,11 @@ std::string normaliseGeneration(const Json &Generation, const Json &Tokenizer,
 
 } // namespace
 
+int64_t readMaxPositions(const std::string &Folder) {
+  Result<Json> Config = readObject(fs::path(Folder) / "config.json");
+  return Config.ok() ? positionsOf(*Config) : 0;
+}
+
 Result<ModelFolder> readModelFolder(const std::string &Folder) {
   fs::path Dir(Folder.empty() ? "." : Folder);
   ModelFolder F;
@@ -134,9 +148,7 @@ Result<ModelFolder> readModelFolder(const std::string &Folder) {
   if (F.BosId < 0)
     F.BosId = idOf(Config, "bos_token_id");
   F.PadId = idOf(Generation, "pad_token_id");
-  if (auto It = Config.find("max_position_embeddings");
-      It != Config.end() && It->is_number_integer())
-    F.MaxPositions = It->get<int64_t>();
+  F.MaxPositions = positionsOf(Config);
 
   LLMC_ASSIGN_OR_RETURN(F.ChatTemplate, readText(Dir / "chat_template.jinja"));
   if (F.ChatTemplate.empty())

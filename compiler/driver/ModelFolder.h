@@ -28,6 +28,9 @@ struct ModelFolder {
 /// parsed as JSON is an error (Malformed) naming it.
 Result<ModelFolder> readModelFolder(const std::string &Folder);
 
+/// max_position_embeddings of config.json; 0 when there is none.
+int64_t readMaxPositions(const std::string &Folder);
+
 } // namespace llmc
 
 #endif // LLMC_COMPILER_DRIVER_MODELFOLDER_H

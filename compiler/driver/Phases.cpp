@@ -1,6 +1,7 @@
 // Reading, importing and raising; printing what a phase gives.
 #include "compiler/driver/Phases.h"
 
+#include "compiler/driver/ModelFolder.h"
 #include "compiler/frontend/onnx/Import.h"
 #include "compiler/target/cpu/CpuTarget.h"
 #include "compiler/target/cuda/EmitCuda.h"
@@ -10,8 +11,10 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Remarks.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -31,6 +34,16 @@ void installDiagnostics(mlir::MLIRContext &Context, bool PrintRemarks) {
           llvm::errs() << "llmc: remark: " << D.str() << "\n";
         return mlir::success();
       });
+  if (!PrintRemarks)
+    return;
+  mlir::remark::RemarkCategories Which;
+  Which.passed = "fusion|raise";
+  Which.missed = "fusion";
+  // Without a streamer remarks come as diagnostics, to the handler above.
+  (void)mlir::remark::enableOptimizationRemarks(
+      Context, nullptr,
+      std::make_unique<mlir::remark::RemarkEmittingPolicyAll>(), Which,
+      /*printAsEmitRemarks=*/true);
 }
 
 std::string textOf(mlir::ModuleOp Module) {
@@ -132,6 +145,13 @@ Result<std::unique_ptr<ImportedModel>> loadModel(const CompileOptions &O) {
     return M;
   LLMC_ASSIGN_OR_RETURN(PipelineOptions P, pipelineOptions(O));
   LLMC_RETURN_IF_ERROR(raiseGraph(*M->Module, P, weightReader(M->Store)));
+  M->MaxPositions = readMaxPositions(M->Store.folder());
+  if (M->MaxPositions > 0 && O.MaxContext > M->MaxPositions)
+    std::fprintf(stderr,
+                 "llmc: warning: --max-context %lld is more than the %lld "
+                 "positions that config.json declares\n",
+                 static_cast<long long>(O.MaxContext),
+                 static_cast<long long>(M->MaxPositions));
   return M;
 }
 
@@ -139,6 +159,8 @@ Result<mlir::OwningOpRef<mlir::ModuleOp>> lowerModel(const CompileOptions &O,
                                                      ImportedModel &M,
                                                      const TargetDesc &Target) {
   LLMC_ASSIGN_OR_RETURN(PipelineOptions P, pipelineOptions(O));
+  if (P.MaxContext == 0 && M.MaxPositions > 0)
+    P.MaxContext = std::min<int64_t>(M.MaxPositions, 8192);
   if (!O.DumpPhases.empty())
     P.AfterPhase = [&](Phase Ph, mlir::ModuleOp Module) {
       dumpPhase(O.DumpPhases, Target.Name, Ph, Module);

@@ -19,6 +19,7 @@ struct ImportedModel {
   mlir::MLIRContext Context;
   WeightStore Store;
   mlir::OwningOpRef<mlir::ModuleOp> Module; ///< destroyed before Context
+  int64_t MaxPositions = 0; ///< by config.json beside it; 0: unknown
 };
 
 /// A context with all dialects of the project, one thread.

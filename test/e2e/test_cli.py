@@ -48,6 +48,11 @@ class CommandLine(E2E):
         self.assertEqual(before["targets"][0]["weight_bytes"], after["targets"][0]["weight_bytes"])
         self.assertEqual(before["targets"][0]["arena_bytes"], after["targets"][0]["arena_bytes"])
 
+    def test_verbose_tells_fusions_with_node_names(self):
+        done = self.ok("compile", MODEL, "--f32", "--max-context", "64", "-o", self.tmp / "m.llmc", "-v")
+        self.assertIn("llmc: remark:", done.stderr)
+        self.assertRegex(done.stderr, r"fuse-qkv.*/MatMul_")
+
     def test_check_summarises_a_good_model(self):
         done = json.loads(self.ok("check", MODEL, "--json").stdout)
         self.assertTrue(done["supported"])
