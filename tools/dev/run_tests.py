@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -52,47 +53,61 @@ def run_lit(totals, args):
         totals.add(t["name"], outcome, t.get("output", "")[-2000:])
 
 
+def one_gtest(program, args):
+    """(name, outcome, detail) of every test of one program; a crash counts as one failure."""
+    with tempfile.TemporaryDirectory() as tmp:
+        out = Path(tmp) / "gtest.json"
+        env = dict(os.environ, PATH=f"{BUILD}/bin:{os.environ['PATH']}")
+        if args.all:
+            env["LLMC_SLOW"] = "1"
+        argv = [str(program), f"--gtest_output=json:{out}", "--gtest_brief=1"]
+        argv += [f"--gtest_filter=*{args.k}*"] if args.k else []
+        done = subprocess.run(argv, check=False, capture_output=True, text=True, env=env)
+        if not out.exists():
+            return [(program.name, "fail", f"exit {done.returncode}\n" + (done.stdout + done.stderr)[-2000:])]
+        suites = json.loads(out.read_text()).get("testsuites", [])
+    rows = []
+    for test in (t for s in suites for t in s["testsuite"]):
+        name = f"{program.name}: {test['classname']}.{test['name']}"
+        if test.get("failures"):
+            rows.append((name, "fail", test["failures"][0]["failure"]))
+        elif test.get("result") == "SKIPPED":
+            rows.append((name, "skip", ""))
+        elif test.get("status") == "RUN":
+            rows.append((name, "pass", ""))
+    if done.returncode and not any(r[1] == "fail" for r in rows):
+        rows.append((program.name, "fail", f"exit {done.returncode}\n" + done.stderr[-2000:]))
+    return rows
+
+
 def run_gtest(totals, args):
-    """Every program in build/release/test/unit; a crash counts as one failure."""
-    for program in sorted((BUILD / "test" / "unit").glob("*")):
-        if not os.access(program, os.X_OK) or program.is_dir():
-            continue
-        with tempfile.TemporaryDirectory() as tmp:
-            out = Path(tmp) / "gtest.json"
-            env = dict(os.environ, LLMC_SLOW="1" if args.all else "", PATH=f"{BUILD}/bin:{os.environ['PATH']}")
-            argv = [str(program), f"--gtest_output=json:{out}", "--gtest_brief=1"]
-            argv += [f"--gtest_filter=*{args.k}*"] if args.k else []
-            done = subprocess.run(argv, check=False, capture_output=True, text=True, env=env)
-            if not out.exists():
-                totals.add(program.name, "fail", f"exit {done.returncode}\n" + (done.stdout + done.stderr)[-2000:])
-                continue
-            suites = json.loads(out.read_text()).get("testsuites", [])
-        for test in (t for s in suites for t in s["testsuite"]):
-            name = f"{program.name}: {test['classname']}.{test['name']}"
-            if test.get("failures"):
-                totals.add(name, "fail", test["failures"][0]["failure"])
-            elif test.get("result") == "SKIPPED":
-                totals.add(name, "skip")
-            elif test.get("status") == "RUN":
-                totals.add(name, "pass")
-        if done.returncode and not any(f[0].startswith(program.name) for f in totals.failures):
-            totals.add(program.name, "fail", f"exit {done.returncode}\n" + done.stderr[-2000:])
+    """Every program in build/release/test/unit, as many at once as there are cores."""
+    programs = [p for p in sorted((BUILD / "test" / "unit").glob("*")) if p.is_file() and os.access(p, os.X_OK)]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for rows in pool.map(lambda p: one_gtest(p, args), programs):
+            for row in rows:
+                totals.add(*row)
+
+
+def one_python(file, args):
+    """(name, outcome, detail) of every test of one unittest file, run in a process of its own."""
+    runner, name = ROOT / "tools" / "dev" / "unittest_json.py", str(file.relative_to(ROOT))
+    with tempfile.TemporaryDirectory() as tmp:
+        out = Path(tmp) / "py.json"
+        env = dict(os.environ, LLMC_SLOW="1" if args.all else "", LLMC_BIN=str(BUILD / "bin"))
+        argv = [sys.executable, str(runner), str(file), str(out)] + ([args.k] if args.k else [])
+        done = subprocess.run(argv, check=False, capture_output=True, text=True, env=env)
+        if not out.exists():
+            return [(name, "fail", (done.stdout + done.stderr)[-2000:])]
+        return [(f"{name}: {test}", outcome, detail) for test, outcome, detail in json.loads(out.read_text())]
 
 
 def run_python(totals, args):
-    """unittest files test/**/test_*.py, each in a process of its own."""
-    runner = ROOT / "tools" / "dev" / "unittest_json.py"
-    for file in sorted((ROOT / "test").rglob("test_*.py")):
-        with tempfile.TemporaryDirectory() as tmp:
-            out = Path(tmp) / "py.json"
-            env = dict(os.environ, LLMC_SLOW="1" if args.all else "", LLMC_BIN=str(BUILD / "bin"))
-            argv = [sys.executable, str(runner), str(file), str(out)] + ([args.k] if args.k else [])
-            done = subprocess.run(argv, check=False, capture_output=True, text=True, env=env)
-            if not out.exists():
-                totals.add(str(file.relative_to(ROOT)), "fail", (done.stdout + done.stderr)[-2000:])
-                continue
-            for name, outcome, detail in json.loads(out.read_text()):
-                totals.add(f"{file.relative_to(ROOT)}: {name}", outcome, detail)
+    """unittest files test/**/test_*.py."""
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for rows in pool.map(lambda f: one_python(f, args), sorted((ROOT / "test").rglob("test_*.py"))):
+            for row in rows:
+                totals.add(*row)
 
 
 def main():
