@@ -53,11 +53,71 @@ exe.program @step_c1 attributes {target = "t", buckets = array<i64: 8>, page_tok
 }
 
 // -----
+exe.program @layers_c1 attributes {target = "t", buckets = array<i64: 8>, page_tokens = 64, max_context = 1, max_sequences = 1} {
+  exe.step {
+    // expected-error @+1 {{C1: expected a positive count, found first 0, count 0 and stride 1}}
+    exe.layers attributes {first = 0, count = 0, weights = {}} {
+      exe.phase "add" [#exe.buf<none>, #exe.buf<none>, #exe.buf<none>] {n = 64 : i64}
+    }
+  }
+}
+
+// -----
+exe.program @layers_c1_stride attributes {target = "t", buckets = array<i64: 8>, page_tokens = 64, max_context = 1, max_sequences = 1} {
+  exe.step {
+    // expected-error @+1 {{C1: expected a positive count, found first 0, count 1 and stride -1}}
+    exe.layers attributes {first = 0, count = 1, stride = -1, weights = {}} {
+      exe.phase "add" [#exe.buf<none>, #exe.buf<none>, #exe.buf<none>] {n = 64 : i64}
+    }
+  }
+}
+
+// -----
 exe.program @layers_c2 attributes {target = "t", buckets = array<i64: 8>, page_tokens = 64, max_context = 1, max_sequences = 1} {
   exe.step {
     // expected-error @+1 {{C2: role 'w' names @nothing, which is no packed weight}}
     exe.layers attributes {first = 0, count = 1, weights = {w = [@nothing]}} {
       exe.phase "add" [#exe.buf<none>, #exe.buf<none>, #exe.buf<none>] {n = 64 : i64}
+    }
+  }
+}
+
+// -----
+exe.program @layers_c2_count attributes {target = "t", buckets = array<i64: 8>, page_tokens = 64, max_context = 1, max_sequences = 1} {
+  exe.step {
+    // expected-error @+1 {{C2: role 'w' needs 2 symbols}}
+    exe.layers attributes {first = 0, count = 2, weights = {w = [@nothing]}} {
+      exe.phase "add" [#exe.buf<none>, #exe.buf<none>, #exe.buf<none>] {n = 64 : i64}
+    }
+  }
+}
+
+// -----
+exe.program @layers_c3 attributes {target = "t", buckets = array<i64: 8>, page_tokens = 64, max_context = 1, max_sequences = 1} {
+  exe.step {
+    // expected-error @+1 {{C3: expected 2 names, found 1}}
+    exe.layers attributes {first = 0, count = 2, names = ["a"], weights = {}} {
+      exe.phase "add" [#exe.buf<none>, #exe.buf<none>, #exe.buf<none>] {n = 64 : i64}
+    }
+  }
+}
+
+// -----
+exe.program @layers_c3_nodes attributes {target = "t", buckets = array<i64: 8>, page_tokens = 64, max_context = 1, max_sequences = 1} {
+  exe.step {
+    // expected-error @+1 {{C3: expected nodes of 2 rounds, found 1}}
+    exe.layers attributes {first = 0, count = 2, nodes = [[["n"]]], weights = {}} {
+      exe.phase "add" [#exe.buf<none>, #exe.buf<none>, #exe.buf<none>] {n = 64 : i64}
+    }
+  }
+}
+
+// -----
+exe.program @layers_c4 attributes {target = "t", buckets = array<i64: 8>, page_tokens = 64, max_context = 1, max_sequences = 1} {
+  exe.step {
+    // expected-error @+1 {{C4: holds exe.slot}}
+    exe.layers attributes {first = 0, count = 1, weights = {}} {
+      exe.slot @x {per_token = 4}
     }
   }
 }

@@ -217,12 +217,49 @@ func.func @attention_c3(%x: tensor<?x16xf32>) {
 }
 
 // -----
+func.func @qkv_c1(%x: tensor<?x2xf32>) {
+  // expected-error @+1 {{C1: @nothing is not an llm.state}}
+  %y = llm.qkv %x {weight = @w, state = @nothing, heads = 1} : (tensor<?x2xf32>) -> tensor<?x4xf32>
+  return
+}
+
+// -----
+llm.state @kv {kind = "paged_kv", index = 0, kv_heads = 2, head_dim = 4, v_head_dim = 4}
+func.func @qkv_c1_heads(%x: tensor<?x2xf32>) {
+  // expected-error @+1 {{C1: heads is 3, expected a positive multiple of the 2 kv_heads of @kv}}
+  %y = llm.qkv %x {weight = @w, state = @kv, heads = 3} : (tensor<?x2xf32>) -> tensor<?x12xf32>
+  return
+}
+
+// -----
 llm.source @f : tensor<8x2xf32> {data = dense<0.0> : tensor<8x2xf32>}
 llm.weight @w : tensor<8x2xf32> [#llm.piece<source = @f, begin = 0, count = 8>]
 llm.state @kv {kind = "paged_kv", index = 0, kv_heads = 1, head_dim = 4, v_head_dim = 4}
 func.func @qkv_c2(%x: tensor<?x2xf32>) {
   // expected-error @+1 {{C2: weight @w has shape [8, 2], expected [12, 2]}}
   %y = llm.qkv %x {weight = @w, state = @kv, heads = 1} : (tensor<?x2xf32>) -> tensor<?x4xf32>
+  return
+}
+
+// -----
+llm.source @f : tensor<12x2xf32> {data = dense<0.0> : tensor<12x2xf32>}
+llm.weight @w : tensor<12x2xf32> [#llm.piece<source = @f, begin = 0, count = 12>]
+llm.state @kv {kind = "paged_kv", index = 0, kv_heads = 1, head_dim = 4, v_head_dim = 4}
+llm.source @g : tensor<2xf32> {data = dense<0.0> : tensor<2xf32>}
+llm.weight @v : tensor<2xf32> [#llm.piece<source = @g, begin = 0, count = 2>]
+func.func @qkv_c3(%x: tensor<?x2xf32>) {
+  // expected-error @+1 {{C3: gain or norm_bias without a norm}}
+  %y = llm.qkv %x {weight = @w, state = @kv, heads = 1, gain = @v} : (tensor<?x2xf32>) -> tensor<?x4xf32>
+  return
+}
+
+// -----
+llm.source @f : tensor<12x2xf32> {data = dense<0.0> : tensor<12x2xf32>}
+llm.weight @w : tensor<12x2xf32> [#llm.piece<source = @f, begin = 0, count = 12>]
+llm.state @kv {kind = "paged_kv", index = 0, kv_heads = 1, head_dim = 4, v_head_dim = 4}
+func.func @qkv_c3_shape(%x: tensor<?x2xf32>) {
+  // expected-error @+1 {{C3: gain @w has shape [12, 2], expected [2]}}
+  %y = llm.qkv %x {weight = @w, state = @kv, heads = 1, norm = 1, gain = @w} : (tensor<?x2xf32>) -> tensor<?x4xf32>
   return
 }
 
@@ -286,9 +323,44 @@ func.func @logits_c1(%x: tensor<?x3xf32>) {
 // -----
 llm.source @f : tensor<4x2xf32> {data = dense<0.0> : tensor<4x2xf32>}
 llm.weight @w : tensor<4x2xf32> [#llm.piece<source = @f, begin = 0, count = 4>]
+llm.source @g : tensor<2xf32> {data = dense<0.0> : tensor<2xf32>}
+llm.weight @v : tensor<2xf32> [#llm.piece<source = @g, begin = 0, count = 2>]
+func.func @logits_c2(%x: tensor<?x2xf32>) {
+  // expected-error @+1 {{C2: gain or norm_bias without a norm}}
+  %y = llm.logits %x, @w {norm_bias = @v} : (tensor<?x2xf32>) -> tensor<?x4xf32>
+  return
+}
+
+// -----
+llm.source @f : tensor<4x2xf32> {data = dense<0.0> : tensor<4x2xf32>}
+llm.weight @w : tensor<4x2xf32> [#llm.piece<source = @f, begin = 0, count = 4>]
+func.func @logits_c2_shape(%x: tensor<?x2xf32>) {
+  // expected-error @+1 {{C2: gain @w has shape [4, 2], expected [2]}}
+  %y = llm.logits %x, @w {norm = 1, gain = @w} : (tensor<?x2xf32>) -> tensor<?x4xf32>
+  return
+}
+
+// -----
+llm.source @f : tensor<4x2xf32> {data = dense<0.0> : tensor<4x2xf32>}
+llm.weight @w : tensor<4x2xf32> [#llm.piece<source = @f, begin = 0, count = 4>]
 func.func @logits_c3(%x: tensor<?x2xf32>) {
   // expected-error @+1 {{C3: softcap is negative}}
   %y = llm.logits %x, @w {softcap = -1.0 : f32} : (tensor<?x2xf32>) -> tensor<?x4xf32>
+  return
+}
+
+// -----
+func.func @padded_attention_c1(%q: tensor<?x?x16xf32>, %k: tensor<?x?x8xf32>) {
+  // expected-error @+1 {{C1: @nothing is not an llm.state}}
+  %y = llm.padded_attention %q, %k, %k, @nothing {heads = 4, scale = 1.0 : f32} : (tensor<?x?x16xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x16xf32>
+  return
+}
+
+// -----
+llm.state @kv {kind = "paged_kv", index = 0, kv_heads = 2, head_dim = 4, v_head_dim = 4}
+func.func @padded_attention_c1_heads(%q: tensor<?x?x12xf32>, %k: tensor<?x?x8xf32>) {
+  // expected-error @+1 {{C1: heads is 3, expected a positive multiple of the 2 kv_heads of @kv}}
+  %y = llm.padded_attention %q, %k, %k, @kv {heads = 3, scale = 1.0 : f32} : (tensor<?x?x12xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x12xf32>
   return
 }
 
@@ -297,6 +369,14 @@ llm.state @kv {kind = "paged_kv", index = 0, kv_heads = 2, head_dim = 4, v_head_
 func.func @padded_attention_c2(%q: tensor<?x?x16xf32>, %k: tensor<?x?x4xf32>) {
   // expected-error @+1 {{C2: k has 4 features, expected 8}}
   %y = llm.padded_attention %q, %k, %k, @kv {heads = 4, scale = 1.0 : f32} : (tensor<?x?x16xf32>, tensor<?x?x4xf32>, tensor<?x?x4xf32>) -> tensor<?x?x16xf32>
+  return
+}
+
+// -----
+llm.state @kv {kind = "paged_kv", index = 0, kv_heads = 2, head_dim = 4, v_head_dim = 4}
+func.func @padded_attention_c3(%q: tensor<?x?x16xf32>, %k: tensor<?x?x8xf32>) {
+  // expected-error @+1 {{C3: window and softcap must not be negative}}
+  %y = llm.padded_attention %q, %k, %k, @kv {heads = 4, scale = 1.0 : f32, softcap = -1.0 : f32} : (tensor<?x?x16xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x16xf32>
   return
 }
 
