@@ -164,8 +164,9 @@ def RaiseModel : Pass<"llmc-raise-model", "::mlir::ModuleOp"> {
   let dependentDialects = LlmAndOnnx;
   let description = [{
     Follows the logits back to the token ids through llm ops only; padding,
-    batch, masks, cache inputs and outputs disappear. What is left on the way
-    that is no llm op is an error naming the node.
+    batch, masks, cache inputs and outputs disappear, and so does the choice of
+    the last rows. What else is left on the way that is no llm op, a choice of
+    other rows included, is an error naming the node.
 
     ```mlir
     func.func @main(%ids, %mask, %pos, %past…) -> (%logits, %present…)

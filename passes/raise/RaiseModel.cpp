@@ -7,6 +7,7 @@
 #include "passes/raise/Match.h"
 #include "passes/raise/Passes.h"
 #include "passes/raise/Roles.h"
+#include "passes/raise/RowChoice.h"
 
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -274,16 +275,6 @@ LogicalResult Stepper::convertLlm(Operation &Op) {
       });
 }
 
-/// Whether Op only chooses rows (the last token) of the sequence axis.
-static bool choosesRows(Operation *Op) {
-  if (auto Gather = dyn_cast<onnx::GatherOp>(Op))
-    return Gather.getAxis() == 1 && integers(Gather.getIndices());
-  auto Slice = dyn_cast<onnx::SliceOp>(Op);
-  std::optional<SmallVector<int64_t>> Axes =
-      Slice ? integers(Slice.getAxes()) : std::nullopt;
-  return Axes && Axes->size() == 1 && Axes->front() == 1;
-}
-
 LogicalResult Stepper::convert(Operation &Op) {
   if (isa<llm::EmbedOp, llm::RopeTableOp>(Op))
     return convertLlm(Op);
@@ -310,9 +301,15 @@ LogicalResult Stepper::convert(Operation &Op) {
     New[Out] = rows(Op.getOperand(0));
     return success();
   }
-  if (choosesRows(&Op)) {
+  RowChoice Choice = rowChoiceOf(&Op);
+  if (Choice.What == RowChoice::Kind::Other)
+    return unsupported(&Op, "it chooses rows of the sequence (" + Choice.Rows +
+                                "), expected the last (-1)");
+  if (Choice.What != RowChoice::Kind::None &&
+      F == featuresOfRows(Op.getOperand(0))) {
     New[Out] = rows(Op.getOperand(0));
-    Selected.insert(Out);
+    if (Choice.What == RowChoice::Kind::Last)
+      Selected.insert(Out);
     return success();
   }
   if (isa<onnx::AddOp>(Op) && rows(Op.getOperand(0)) &&

@@ -51,3 +51,33 @@ func.func @main(%ids: tensor<?x?xi64> {onnx.name = "input_ids"}, %mask: tensor<?
   %y = onnx.mul %th, %cap : (tensor<?x1x32xf32>, tensor<f32>) -> tensor<?x1x32xf32>
   return %y, %past : tensor<?x1x32xf32>, tensor<?x2x?x4xf32>
 }
+
+// -----
+// A slice of everything changes nothing: attention may follow. The last three rows and of them the last are the step's to choose.
+llm.source @src.e : tensor<32x8xf32> {file = 0, offset = 0, length = 1024}
+llm.weight @w.e : tensor<32x8xf32> [#llm.piece<source = @src.e, begin = 0, count = 32>]
+llm.state @l0.kv {kind = "paged_kv", index = 0, kv_heads = 2, head_dim = 4, v_head_dim = 4}
+
+// CHECK: func.func @step(%[[IDS:[a-z0-9]+]]: tensor<?xi32>,
+// CHECK-NEXT: %[[X:.*]] = llm.embed %[[IDS]]
+// CHECK-NEXT: llm.kv_write %[[X]], %[[X]], @l0.kv
+// CHECK-NEXT: %[[A:.*]] = llm.attention %[[X]], @l0.kv
+// CHECK-NEXT: llm.logits %[[A]], @e
+func.func @main(%ids: tensor<?x?xi64> {onnx.name = "input_ids"}) -> (tensor<?x32xf32> {onnx.name = "logits"}) {
+  %none = onnx.none
+  %axis = onnx.constant dense<[1]> : tensor<1xi64>
+  %minus2 = onnx.constant dense<[-2]> : tensor<1xi64>
+  %zero = onnx.constant dense<[0]> : tensor<1xi64>
+  %one = onnx.constant dense<[1]> : tensor<1xi64>
+  %three = onnx.constant dense<[-3]> : tensor<1xi64>
+  %last = onnx.constant dense<-1> : tensor<i64>
+  %open32 = onnx.constant dense<[2147483647]> : tensor<1xi64>
+  %open = onnx.constant dense<[9223372036854775807]> : tensor<1xi64>
+  %x = llm.embed %ids, @w.e : (tensor<?x?xi64>) -> tensor<?x?x8xf32>
+  %all = onnx.slice %x, %zero, %open, %axis, %one : (tensor<?x?x8xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<?x?x8xf32>
+  %a = llm.padded_attention %all, %all, %all, @l0.kv {heads = 2, scale = 0.5 : f32} : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  %s = onnx.slice %a, %three, %open32, %minus2, %none : (tensor<?x?x8xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, none) -> tensor<?x?x8xf32>
+  %o = onnx.gather %s, %last {axis = 1 : i64} : (tensor<?x?x8xf32>, tensor<i64>) -> tensor<?x8xf32>
+  %y = llm.linear %o, @w.e : (tensor<?x8xf32>) -> tensor<?x32xf32>
+  return %y : tensor<?x32xf32>
+}
