@@ -1,6 +1,8 @@
 // Raises a module and checks that the step function computes what the graph
 // did: both are evaluated on the same tokens, the graph in one piece, the step
 // function in two, so that its caches are exercised, too.
+#include "passes/raise/VerifyRaised.h"
+
 #include "compiler/eval/Evaluator.h"
 #include "passes/raise/LlmInterpreter.h"
 #include "passes/raise/Match.h"
@@ -70,9 +72,10 @@ Result<eval::Tensor> graphLogits(func::FuncOp Main, const Roles &R,
   return *T;
 }
 
-/// Compares the last rows (all rows, if the graph gives them).
-Status compare(const eval::Tensor &Want, const Matrix &Have) {
-  int64_t Rows = Want.count() / Have.Cols;
+} // namespace
+
+Status compareLogits(const eval::Tensor &Want, const Matrix &Have) {
+  int64_t Rows = Have.Cols > 0 ? Want.count() / Have.Cols : 0;
   if (Rows < 1 || Rows > Have.Rows || Rows * Have.Cols != Want.count())
     return verificationError("the graph gives logits " + eval::describe(Want) +
                              ", the step function " +
@@ -82,10 +85,16 @@ Status compare(const eval::Tensor &Want, const Matrix &Have) {
   int64_t Row = 0;
   for (int64_t I = 0; I < Want.count(); ++I) {
     int64_t R = Have.Rows - Rows + I / Have.Cols;
-    double W = eval::floatAt(Want, I),
-           D = std::abs(W - Have.row(R)[I % Have.Cols]);
+    double W = eval::floatAt(Want, I), H = Have.row(R)[I % Have.Cols],
+           D = std::abs(W - H);
+    // At once: a NaN compares with nothing that comes after it.
+    if (!std::isfinite(W) || !std::isfinite(H))
+      return verificationError("raised and unraised logits are " +
+                               std::to_string(H) + " and " + std::to_string(W) +
+                               " at token " + std::to_string(R) +
+                               ", expected finite numbers");
     Largest = std::max(Largest, std::abs(W));
-    if (!(D <= Worst)) {
+    if (D > Worst) {
       Worst = D;
       Row = R;
     }
@@ -97,7 +106,6 @@ Status compare(const eval::Tensor &Want, const Matrix &Have) {
                            std::to_string(Row) + ", largest logit " +
                            std::to_string(Largest));
 }
-} // namespace
 
 Status verifyRaised(ModuleOp Before, ModuleOp After,
                     const eval::WeightReader &Reader) {
@@ -126,7 +134,7 @@ Status verifyRaised(ModuleOp Before, ModuleOp After,
                                          Part(Positions, Prompt, Tokens)));
   Have.Rows += Rest.Rows;
   Have.Data.insert(Have.Data.end(), Rest.Data.begin(), Rest.Data.end());
-  return compare(Want, Have);
+  return compareLogits(Want, Have);
 }
 
 namespace {
