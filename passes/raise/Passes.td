@@ -166,7 +166,8 @@ def RaiseModel : Pass<"llmc-raise-model", "::mlir::ModuleOp"> {
     Follows the logits back to the token ids through llm ops only; padding,
     batch, masks, cache inputs and outputs disappear, and so does the choice of
     the last rows. What else is left on the way that is no llm op, a choice of
-    other rows included, is an error naming the node.
+    other rows included, is an error naming the node. Outputs that are neither
+    logits nor caches are left out with a warning.
 
     ```mlir
     func.func @main(%ids, %mask, %pos, %past…) -> (%logits, %present…)

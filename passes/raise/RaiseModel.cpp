@@ -107,6 +107,7 @@ public:
 private:
   int64_t vocabulary();
   LogicalResult findLogits();
+  void warnOfDroppedOutputs();
   SmallVector<Operation *> needed();
   LogicalResult convert(Operation &Op);
   LogicalResult convertLlm(Operation &Op);
@@ -126,6 +127,7 @@ private:
   MLIRContext *Context;
   OpBuilder B;
   Ending End;
+  unsigned LogitsResult = 0; ///< number of the output that End ends in
   DenseMap<Value, Value> New;
   DenseSet<Value> Selected; ///< only some rows of the sequence
   int64_t Layers = 0, Problems = 0;
@@ -169,6 +171,7 @@ LogicalResult Stepper::findLogits() {
     if (Rank > BestRank) {
       BestRank = Rank;
       Best = E;
+      LogitsResult = I;
     }
   }
   if (!Best) {
@@ -190,6 +193,28 @@ LogicalResult Stepper::findLogits() {
     return failure();
   }
   return success();
+}
+
+void Stepper::warnOfDroppedOutputs() {
+  constexpr size_t Most = 8;
+  SmallVector<std::string> Names;
+  for (unsigned I = 0; I < Main.getNumResults(); ++I) {
+    if (I == LogitsResult || Main.getResultAttr(I, CacheAttr))
+      continue;
+    auto Name = Main.getResultAttrOfType<StringAttr>(I, onnx::NameAttr);
+    Names.push_back(Name ? Name.str() : std::to_string(I));
+  }
+  if (Names.empty())
+    return;
+  std::string Text;
+  for (const std::string &Name : ArrayRef(Names).take_front(Most))
+    Text += (Text.empty() ? "'" : ", '") + Name + "'";
+  if (Names.size() > Most)
+    Text += " and " + std::to_string(Names.size() - Most) + " more";
+  Main.emitWarning() << Names.size() << " of " << Main.getNumResults()
+                     << " outputs are neither logits nor caches and are left "
+                        "out: "
+                     << Text;
 }
 
 int64_t Stepper::featuresOfRows(Value V) const {
@@ -371,6 +396,7 @@ LogicalResult Stepper::run() {
       llvm::APFloat(0.0f), llvm::APFloat(float(End.Multiplier)),
       llvm::APFloat(float(End.Softcap)));
   func::ReturnOp::create(B, Main.getLoc(), Logits);
+  warnOfDroppedOutputs();
   finish();
   return success();
 }

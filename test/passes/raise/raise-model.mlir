@@ -1,4 +1,5 @@
 // RUN: llmc-opt %s -split-input-file --llmc-raise-model | FileCheck %s
+// RUN: llmc-opt %s -split-input-file --llmc-raise-model -o /dev/null 2>&1 | FileCheck %s --check-prefix=WARN --implicit-check-not=warning:
 // The way from ids to logits becomes the step function; padding, caches and what is not on the way disappear.
 
 llm.source @src.e : tensor<32x8xf32> {file = 0, offset = 0, length = 1024}
@@ -80,4 +81,19 @@ func.func @main(%ids: tensor<?x?xi64> {onnx.name = "input_ids"}) -> (tensor<?x32
   %o = onnx.gather %s, %last {axis = 1 : i64} : (tensor<?x?x8xf32>, tensor<i64>) -> tensor<?x8xf32>
   %y = llm.linear %o, @w.e : (tensor<?x8xf32>) -> tensor<?x32xf32>
   return %y : tensor<?x32xf32>
+}
+
+// -----
+// Outputs besides logits and caches are left out.
+llm.source @src.e : tensor<32x8xf32> {file = 0, offset = 0, length = 1024}
+llm.weight @w.e : tensor<32x8xf32> [#llm.piece<source = @src.e, begin = 0, count = 32>]
+llm.state @l0.kv {kind = "paged_kv", index = 0, kv_heads = 2, head_dim = 4, v_head_dim = 4}
+
+// CHECK: func.func @step({{.*}}) -> tensor<?x32xf32> {
+// WARN: warning: 2 of 4 outputs are neither logits nor caches and are left out: 'hidden', '3'
+func.func @main(%ids: tensor<?x?xi64> {onnx.name = "input_ids"}, %past: tensor<?x2x?x4xf32> {llm.cache = 0}) -> (tensor<?x?x8xf32> {onnx.name = "hidden"}, tensor<?x?x32xf32> {onnx.name = "logits"}, tensor<?x2x?x4xf32> {onnx.name = "present", llm.cache = 0}, tensor<?x?x8xf32>) {
+  %x = llm.embed %ids, @w.e : (tensor<?x?xi64>) -> tensor<?x?x8xf32>
+  %a = llm.padded_attention %x, %x, %x, @l0.kv {heads = 2, scale = 0.5 : f32} : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  %y = llm.linear %a, @w.e : (tensor<?x?x8xf32>) -> tensor<?x?x32xf32>
+  return %a, %y, %past, %x : tensor<?x?x8xf32>, tensor<?x?x32xf32>, tensor<?x2x?x4xf32>, tensor<?x?x8xf32>
 }
