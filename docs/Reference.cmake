@@ -1,6 +1,10 @@
 # Writes docs/reference/{onnx,llm,exe,passes}.md with mlir-tblgen. Run by the
-# target `docs` with TBLGEN, MLIR_INCLUDE, SOURCE and BUILD.
+# target `docs` with TBLGEN, MLIR_INCLUDE, SOURCE and BUILD; tools/lint/reference.py
+# gives a folder OUT besides, to compare the result with what is committed.
 set(out "${SOURCE}/docs/reference")
+if(OUT)
+  set(out "${OUT}")
+endif()
 file(MAKE_DIRECTORY "${out}" "${BUILD}")
 
 function(tblgen result td)
