@@ -12,6 +12,7 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
 #include "runtime/base/Quote.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace llmc;
 using namespace mlir;
@@ -94,6 +95,22 @@ Status checkTensors(const ::onnx::GraphProto &Graph, const FlatGraph &Flat,
   return Status::success();
 }
 
+/// Whether an input (no initializer) has integers, as the token ids of a
+/// decoder are.
+bool takesIntegers(const ::onnx::GraphProto &Graph) {
+  llvm::StringSet<> Initializers;
+  for (const ::onnx::TensorProto &T : Graph.initializer())
+    Initializers.insert(T.name());
+  for (const ::onnx::ValueInfoProto &Input : Graph.input()) {
+    int Type = Input.type().tensor_type().elem_type();
+    if ((Type == ::onnx::TensorProto::INT64 ||
+         Type == ::onnx::TensorProto::INT32) &&
+        !Initializers.contains(Input.name()))
+      return true;
+  }
+  return false;
+}
+
 Status verifyModule(ModuleOp Module) {
   std::string First;
   ScopedDiagnosticHandler Handler(Module.getContext(), [&](Diagnostic &D) {
@@ -134,7 +151,13 @@ public:
     IssueCollector Issues;
     collectIssues(Flat, Uses, Issues);
     Log.Issues = Issues.issues();
-    LLMC_RETURN_IF_ERROR(Issues.status());
+    if (Status Unsupported = Issues.status(); !Unsupported.ok()) {
+      // Else the list of ops reads as if they were all that is missing.
+      if (!takesIntegers(Model.graph()))
+        Unsupported.addNote("the graph is no decoder: it has no token input "
+                            "(integers such as input_ids)");
+      return Unsupported;
+    }
     return build(Flat, Tensors);
   }
 

@@ -198,6 +198,7 @@ def bad():
                 n("Neg", "c", "d", "attr", speed=3), n("Einsum", "d", "e", "ein", equation="ij"), n("LayerNormalization", "e,x", "f,mean", "norm"),
                 n("Add", "f,mean", "g", "add"), n("FastGelu", "g", "h", "fast", domain="com.microsoft"), n("EPContext", "h", "y", "ctx", domain="com.microsoft", source="QNN"),
                 n("Dead", "x", "dead", "dead", domain="org.example")]), "unsupported", BAD)
+    save(model([n("Einsum", "x", "y", "ein", equation="ij")], inputs=[vi("x"), vi("input_ids", ("b", "s"), T.INT64)]), "unsupported-tokens", BAD)
     branch = h.make_graph([n("Neg", "x", "t")], "b", [], [vi("t")])
     save(model([n("If", "c", "y", "if", then_branch=branch, else_branch=branch)], inputs=[vi("x"), vi("c", (), T.BOOL)]), "subgraph", BAD)
 
