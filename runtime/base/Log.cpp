@@ -2,8 +2,10 @@
 // processes do not mix.
 #include "runtime/base/Log.h"
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <string>
 #include <unistd.h>
 
@@ -66,6 +68,16 @@ int exitCodeOf(const Status &S) {
   if (!S.ok())
     printError(S);
   return static_cast<int>(S.code());
+}
+
+Status finishOutput() {
+  errno = 0;
+  bool Failed = std::fflush(stdout) != 0;
+  if (!Failed && !std::ferror(stdout))
+    return {};
+  return malformedError(
+      "cannot write standard output: " +
+      std::string(errno ? std::strerror(errno) : "an earlier write failed"));
 }
 
 } // namespace llmc

@@ -21,6 +21,11 @@ void printNote(std::string_view Message);
 /// Prints the failure, if any, and returns the exit code of the program.
 int exitCodeOf(const Status &S);
 
+/// Flushes standard output. Malformed when what was printed could not be
+/// written (a full disk, a closed descriptor): programs must not end with 0
+/// then.
+Status finishOutput();
+
 } // namespace llmc
 
 #endif // LLMC_RUNTIME_BASE_LOG_H

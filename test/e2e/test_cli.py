@@ -1,8 +1,9 @@
 """The command line contract: exit codes, error style, help with an example, output only on success."""
 import json
+import subprocess
 import unittest
 
-from common import E2E, INPUTS, llmc
+from common import BIN, E2E, INPUTS, llmc
 
 MODEL = INPUTS / "models" / "tiny-llama-sdpa" / "model.onnx"
 SUBCOMMANDS = ("compile", "check", "plan", "run", "chat", "bench", "eval", "verify", "inspect", "tokenize", "render")
@@ -40,6 +41,21 @@ class CommandLine(E2E):
     def test_no_gpu_is_said(self):
         art = self.compile(MODEL, "--target", "sm_80")
         self.refused(5, "run", art, "--tokens", "1", "--max-tokens", "1", "--device", "cuda")
+
+    def test_output_that_cannot_be_written_is_an_error(self):
+        art = self.compile(MODEL, "--f32", "--max-context", "64")
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([str(BIN / "llmc"), "inspect", str(art)], stdout=full, stderr=subprocess.PIPE, text=True)
+        self.assertEqual(done.returncode, 4, done.stderr)
+        self.assertIn("standard output", done.stderr)
+
+    def test_more_cache_than_memory_exits_5(self):
+        art = self.compile(MODEL, "--f32", "--max-context", "16777216", "--max-batch", "4096")
+        self.assertIn("--max-context", self.refused(5, "run", art, "--tokens", "1", "--max-tokens", "1", "--device", "cpu"))
+
+    def test_logits_do_not_replace_the_artifact(self):
+        art = self.compile(MODEL, "--f32", "--max-context", "64")
+        self.refused(2, "run", art, "--tokens", "1", "--max-tokens", "1", "--logits", "last", "--logits-out", art)
 
     def test_plan_is_what_the_artifact_says(self):
         art = self.compile(MODEL, "--f32", "--max-context", "64")

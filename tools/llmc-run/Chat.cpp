@@ -71,6 +71,17 @@ void Conversation::say(const std::string &Text) {
   std::printf("\n");
 }
 
+/// One turn; what does not fit into the context ends the turn only.
+void turn(Conversation &C, const std::string &Line) {
+  try {
+    C.say(Line);
+  } catch (const llmc::Error &E) {
+    if (E.code() != LLMC_DOES_NOT_FIT && E.code() != LLMC_USAGE)
+      throw;
+    std::fprintf(stderr, "%s; /undo or /reset makes room\n", E.what());
+  }
+}
+
 void help() {
   std::fprintf(stderr, "/help   this text\n"
                        "/reset  forget the conversation\n"
@@ -104,7 +115,7 @@ void chat(const ChatFlags &F) {
     else if (Line.starts_with('/'))
       std::fprintf(stderr, "unknown command, /help lists them\n");
     else if (!Line.empty())
-      C.say(Line);
+      turn(C, Line);
   }
   throwIfInterrupted();
 }

@@ -43,7 +43,7 @@ int run(CLI::App &App, int Count, char **Arguments) {
     S.addNote("this is a bug of llmc: please report it with the command line");
     return report(std::move(S));
   }
-  return 0;
+  return report(llmc::finishOutput());
 }
 
 } // namespace

@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 
 namespace llmcrun {
@@ -110,6 +111,9 @@ void run(const RunFlags &F) {
 } // namespace
 
 llmc_logits logitsOf(const RunFlags &F) {
+  std::error_code Error;
+  if (std::filesystem::equivalent(F.LogitsOut, F.Artifact, Error))
+    usage("--logits-out '" + F.LogitsOut + "' is the artifact itself");
   if (F.Logits.empty() != F.LogitsOut.empty())
     usage("--logits and --logits-out go together");
   if (F.Logits.empty())

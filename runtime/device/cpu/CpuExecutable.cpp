@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstring>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -16,6 +17,15 @@
 
 namespace llmc {
 namespace {
+/// Physical memory; 0 when unknown. Mappings are lazy, so a pool that no
+/// machine holds would only fail in the middle of a request.
+uint64_t machineBytes() {
+  long Pages = sysconf(_SC_PHYS_PAGES), Size = sysconf(_SC_PAGESIZE);
+  return Pages > 0 && Size > 0
+             ? static_cast<uint64_t>(Pages) * static_cast<uint64_t>(Size)
+             : 0;
+}
+
 constexpr uint32_t MaxThreads = 1024;
 constexpr uint64_t HugePage = UINT64_C(2) << 20;
 
@@ -111,6 +121,12 @@ CpuExecutable::load(const ProgramView &P, const DeviceLoadOptions &O) {
     return doesNotFitError("a KV pool of " + std::to_string(E->Info.Pages) +
                            " pages of " + std::to_string(E->Info.PageBytes) +
                            " bytes is larger than any machine");
+  uint64_t Wanted = E->Info.ArenaBytes + E->Info.Pages * E->Info.PageBytes;
+  if (uint64_t Has = machineBytes(); Has && Wanted > Has)
+    return doesNotFitError(
+        "arena and KV pool need " + std::to_string(Wanted) +
+        " bytes, the machine has " + std::to_string(Has) +
+        "; compile with a smaller --max-context or --max-batch");
   LLMC_ASSIGN_OR_RETURN(E->Image, CpuImage::load(P.Code));
   LLMC_ASSIGN_OR_RETURN(E->Arena, Mapping::create(E->Info.ArenaBytes, "arena"));
   LLMC_ASSIGN_OR_RETURN(
