@@ -20,8 +20,6 @@ namespace llmc {
 namespace {
 /// Context when neither the user nor the model says a smaller one.
 constexpr int64_t DefaultContext = 8192;
-/// Largest head that the kernels have room for.
-constexpr int64_t MaxHeadDim = 512;
 
 /// Limits far beyond any use that keep all products of sizes in 64 bits.
 constexpr int64_t MaxContextLimit = int64_t(1) << 24;
@@ -260,10 +258,10 @@ LogicalResult StepLowering::lower(llm::AttentionOp Op) {
   llm::StateOp State = Symbols.stateOf(Op.getState());
   int64_t Dim = State.getHeadDim(), VDim = State.getVHeadDim(),
           Heads = Op.getHeads();
-  if (std::max(Dim, VDim) > MaxHeadDim)
+  if (std::max(Dim, VDim) > kernels::MaxHeadDim)
     return Op.emitError("a head of ")
            << std::max(Dim, VDim) << " is not supported, at most "
-           << MaxHeadDim;
+           << kernels::MaxHeadDim;
   exe::BufferAttr Partial;
   if (Target.Kind == TargetKind::Cpu)
     Partial = Symbols.slot(

@@ -11,7 +11,6 @@ using namespace llmc::kernels;
 
 namespace {
 constexpr int64_t MaxColumns = 12;
-constexpr int64_t MaxVHeadDim = 512;
 
 struct AttentionArgs {
   const float *Q;
@@ -79,8 +78,8 @@ template <typename T>
 LLMC_INLINE void attendRows(const LlmcCtx *C, const AttentionArgs &A,
                             int64_t Row, int64_t Rows, int64_t Group,
                             int64_t Head, int64_t Heads) {
-  alignas(64) float O[MaxColumns * MaxVHeadDim];
-  alignas(64) float Totals[MaxColumns * MaxVHeadDim];
+  alignas(64) float O[MaxColumns * MaxHeadDim];
+  alignas(64) float Totals[MaxColumns * MaxHeadDim];
   Column Cols[MaxColumns];
   float TotalMax[MaxColumns], TotalSum[MaxColumns];
   bool Started[MaxColumns];

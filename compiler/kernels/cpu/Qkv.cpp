@@ -10,8 +10,6 @@
 using namespace llmc::kernels;
 
 namespace {
-constexpr int64_t MaxHeadDim = 512;
-
 struct QkvShape {
   int64_t K, Heads, KvHeads, HeadDim, VHeadDim, Half, Interleaved, KvKind;
   int64_t PageStride;

@@ -16,6 +16,9 @@ namespace llmc::kernels {
 
 /// Positions per attention segment (a constant of the numerics).
 constexpr int64_t SegmentTokens = 256;
+/// Largest head, of keys or values, that the kernels have room for on their
+/// stacks.
+constexpr int64_t MaxHeadDim = 512;
 /// Largest number of rows of a step whose attention is split by segments.
 constexpr int64_t PartialRows = 8;
 

@@ -7,8 +7,6 @@
 
 namespace llmc::cpu {
 namespace {
-constexpr int64_t MaxHeadDim = 512;
-
 /// Constants of a phase by name; 0 for those the kernel does not have.
 class Constants {
 public:
@@ -77,8 +75,8 @@ Status checkPhase(exe::PhaseOp Phase) {
       C["kvtype"] != kernels::KvF16)
     return C.fail("kvtype 0 (f32) or", kernels::KvF16, C["kvtype"]);
   for (llvm::StringRef Dim : {"head_dim", "v_head_dim"})
-    if (C[Dim] > MaxHeadDim)
-      return C.fail((Dim + " at most").str(), MaxHeadDim, C[Dim]);
+    if (C[Dim] > kernels::MaxHeadDim)
+      return C.fail((Dim + " at most").str(), kernels::MaxHeadDim, C[Dim]);
   if (C.has("kv_heads") && C.has("heads") &&
       (C["kv_heads"] <= 0 || C["heads"] % C["kv_heads"] != 0))
     return C.fail("heads to be a multiple of", C["kv_heads"], C["heads"]);
