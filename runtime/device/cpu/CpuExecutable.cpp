@@ -28,6 +28,9 @@ uint64_t machineBytes() {
 
 constexpr uint32_t MaxThreads = 1024;
 constexpr uint64_t HugePage = UINT64_C(2) << 20;
+constexpr uint64_t Alignment = 64; ///< of arena and KV pool (StepAbi.h)
+
+uint64_t roundUp(uint64_t N, uint64_t To) { return (N + To - 1) / To * To; }
 
 Status tooMany(const char *What, uint64_t Most, uint64_t Found) {
   return doesNotFitError("step: expected at most " + std::to_string(Most) +
@@ -57,27 +60,36 @@ private:
 Mapping &Mapping::operator=(Mapping &&O) noexcept {
   std::swap(Data, O.Data);
   std::swap(Size, O.Size);
+  std::swap(Start, O.Start);
+  std::swap(Length, O.Length);
   return *this;
 }
 
 Mapping::~Mapping() {
-  if (Data)
-    munmap(Data, Size);
+  if (Start)
+    munmap(Start, Length);
 }
 
 Result<Mapping> Mapping::create(uint64_t Bytes, std::string_view What) {
   Mapping M;
   if (Bytes == 0)
     return M;
-  void *P = mmap(nullptr, Bytes, PROT_READ | PROT_WRITE,
+  uint64_t Page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  uint64_t Whole = roundUp(Bytes, Page);
+  void *P = mmap(nullptr, Whole + Page, PROT_READ | PROT_WRITE,
                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (P == MAP_FAILED)
     return doesNotFitError("no " + std::to_string(Bytes) + " bytes for the " +
                            std::string(What));
+  M.Start = static_cast<uint8_t *>(P);
+  M.Length = Whole + Page;
+  if (mprotect(M.Start + Whole, Page, PROT_NONE) != 0)
+    return doesNotFitError("the system refuses another mapping for the " +
+                           std::string(What));
   // Large pages where the system has them: fewer faults and TLB misses.
   if (Bytes >= HugePage)
-    madvise(P, Bytes, MADV_HUGEPAGE);
-  M.Data = static_cast<uint8_t *>(P);
+    madvise(P, Whole, MADV_HUGEPAGE);
+  M.Data = M.Start + Whole - roundUp(Bytes, Alignment);
   M.Size = Bytes;
   return M;
 }

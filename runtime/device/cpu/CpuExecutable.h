@@ -9,8 +9,9 @@
 
 namespace llmc {
 
-/// Anonymous zeroed memory of its own mapping; pages become resident when they
-/// are touched.
+/// Anonymous zeroed memory of its own mapping, aligned to 64 bytes; pages
+/// become resident when they are touched. It ends at an inaccessible page, so
+/// that a plan that is too small is a fault and not damage elsewhere.
 class Mapping {
 public:
   Mapping() = default;
@@ -20,10 +21,13 @@ public:
   ~Mapping();
   static Result<Mapping> create(uint64_t Bytes, std::string_view What);
   uint8_t *data() const { return Data; }
+  uint64_t size() const { return Size; }
 
 private:
   uint8_t *Data = nullptr;
   uint64_t Size = 0;
+  uint8_t *Start = nullptr; ///< of the mapping
+  uint64_t Length = 0;      ///< of the mapping, with the inaccessible page
 };
 
 class CpuExecutable : public Executable {
@@ -33,6 +37,10 @@ public:
   const ExecutableInfo &info() const override { return Info; }
   Status step(const StepInput &In) override;
   Status copyPage(uint32_t From, uint32_t To) override;
+  /// What tests look at: memory taken at load, barriers passed so far.
+  uint64_t arenaBytes() const { return Arena.size(); }
+  uint64_t kvBytes() const { return Kv.size(); }
+  uint32_t barriers() { return Barrier.get()->generation; }
 
 private:
   CpuExecutable() = default;

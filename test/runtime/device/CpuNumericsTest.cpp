@@ -143,6 +143,7 @@ SyntheticModel &modelOf(Variant V) {
     S.Int8 = V.Int8;
     S.HalfCache = V.HalfCache;
     S.Target = V.Target;
+    S.MaxTokens = 320;
     It->second = SyntheticModel(S);
     Status St = It->second.build();
     EXPECT_TRUE(St.ok()) << St.message();
@@ -154,6 +155,8 @@ class CpuNumerics : public testing::TestWithParam<Variant> {
 protected:
   static constexpr int32_t PromptTokens = 75;
   static constexpr int32_t Generated = 6;
+  /// Beyond one segment of attention (256 positions).
+  static constexpr int32_t LongPrompt = 300;
 
   void SetUp() override {
     Variant V = GetParam();
@@ -165,11 +168,12 @@ protected:
   }
 
   std::vector<std::vector<float>> alone(uint32_t Threads, uint32_t Seed,
-                                        int32_t Chunk) {
+                                        int32_t Chunk,
+                                        int32_t Prompt = PromptTokens) {
     Session S(*Model, Threads);
     if (!S.ok())
       return {};
-    Sequence Q = S.make(Seed, PromptTokens);
+    Sequence Q = S.make(Seed, Prompt);
     return S.generate(Q, Chunk, Generated);
   }
 
@@ -229,6 +233,49 @@ TEST_P(CpuNumerics, CompanyDoesNotShow) {
     }
     for (uint32_t I = 0; I < Batch; ++I)
       EXPECT_TRUE(same(Found[I], alone(1, I, 20)))
+          << "sequence " << I << " of " << Batch;
+  }
+}
+
+/// Segments are split over threads in steps of up to 8 rows, else walked by
+/// one.
+TEST_P(CpuNumerics, LongPromptsAreTheSameInAnyPieces) {
+  std::vector<std::vector<float>> One = alone(1, 7, LongPrompt, LongPrompt);
+  ASSERT_EQ(One.size(), size_t(Generated + 1));
+  for (uint32_t Threads : {1u, 2u, 3u})
+    for (int32_t Chunk : {1, 7, 64, LongPrompt})
+      EXPECT_TRUE(same(One, alone(Threads, 7, Chunk, LongPrompt)))
+          << Threads << " threads, chunks of " << Chunk;
+}
+
+/// Sequences of 1 to 3 segments, one of which grows into its next segment.
+TEST_P(CpuNumerics, LongCompanyDoesNotShow) {
+  constexpr int32_t Prompts[9] = {300, 253, 75, 310, 256, 257, 255, 120, 290};
+  std::vector<std::vector<float>> Alone[9];
+  for (uint32_t I = 0; I < 9; ++I)
+    Alone[I] = alone(1, I, 128, Prompts[I]);
+  for (uint32_t Batch = 2; Batch <= 9; ++Batch) {
+    Session S(*Model, 1 + Batch % 3);
+    ASSERT_TRUE(S.ok());
+    std::vector<Sequence> Seqs;
+    std::vector<Sequence *> Pointers;
+    std::vector<std::vector<std::vector<float>>> Found(Batch);
+    for (uint32_t I = 0; I < Batch; ++I)
+      Seqs.push_back(S.make(I, Prompts[I]));
+    for (uint32_t I = 0; I < Batch; ++I) {
+      Found[I].push_back(S.step({&Seqs[I]}, {Prompts[I]}, true)[0]);
+      Pointers.push_back(&Seqs[I]);
+    }
+    for (int32_t G = 0; G < Generated; ++G) {
+      for (uint32_t I = 0; I < Batch; ++I)
+        Seqs[I].Tokens.push_back(Session::best(Found[I].back()));
+      std::vector<std::vector<float>> L =
+          S.step(Pointers, std::vector<int32_t>(Batch, 1), false);
+      for (uint32_t I = 0; I < Batch; ++I)
+        Found[I].push_back(L[I]);
+    }
+    for (uint32_t I = 0; I < Batch; ++I)
+      EXPECT_TRUE(same(Found[I], Alone[I]))
           << "sequence " << I << " of " << Batch;
   }
 }

@@ -87,6 +87,12 @@ std::string SyntheticModel::weight(const std::string &Name, int64_t Rows,
   return S.str();
 }
 
+std::vector<int64_t> SyntheticModel::buckets() const {
+  std::vector<int64_t> B = Shape.SmallBuckets;
+  B.push_back(Shape.MaxTokens);
+  return B;
+}
+
 std::string SyntheticModel::slots() {
   int64_t Policy = Shape.Int8 ? 1 : 0;
   int64_t Wide =
@@ -102,7 +108,7 @@ std::string SyntheticModel::slots() {
       {"partial", 0,
        kernels::attentionPartialBytes(Shape.Heads, Shape.HeadDim,
                                       Shape.MaxContext)}};
-  std::vector<int64_t> Buckets = {1, 8, Shape.MaxTokens};
+  std::vector<int64_t> Buckets = buckets();
   Arena.assign(Buckets.size(), 0);
   std::ostringstream S;
   for (const Slot &Sl : Slots) {
@@ -191,11 +197,15 @@ std::string SyntheticModel::step() {
   return S.str();
 }
 
-void SyntheticModel::program() {
+void SyntheticModel::planFor(size_t Bucket) { program(Bucket); }
+
+void SyntheticModel::program(size_t LastBucket) {
   flatbuffers::FlatBufferBuilder B;
   std::vector<uint64_t> Sizes(Arena.begin(), Arena.end());
-  std::vector<uint32_t> Buckets = {1, 8,
-                                   static_cast<uint32_t>(Shape.MaxTokens)};
+  for (size_t I = LastBucket + 1; I < Sizes.size(); ++I)
+    Sizes[I] = Sizes[LastBucket];
+  std::vector<int64_t> Wide = buckets();
+  std::vector<uint32_t> Buckets(Wide.begin(), Wide.end());
   DType Cache = Shape.HalfCache ? DType::F16 : DType::F32;
   uint64_t PageBytes = Shape.Layers * Shape.KvHeads * 2 * Shape.HeadDim * 64 *
                        (bitsOf(Cache) / 8);
@@ -211,7 +221,7 @@ void SyntheticModel::program() {
       B, fb::CreateProgramDirect(B, Shape.Target.c_str(), "x86", LLMC_STEP_ABI,
                                  &Buckets, &Sizes, Shape.MaxTokens,
                                  Shape.MaxSequences, Shape.MaxContext,
-                                 Shape.Vocab, Shape.Hidden, Weights.size(), 64,
+                                 Shape.Vocab, Shape.Hidden, WeightBytes, 64,
                                  PageBytes, Shape.Pages, &States, &Features));
   Program.assign(B.GetBufferPointer(), B.GetBufferPointer() + B.GetSize());
 }
@@ -240,7 +250,7 @@ Status SyntheticModel::build() {
   }
   std::ostringstream S;
   S << "exe.program @cpu attributes {target = \"" << Shape.Target
-    << "\", buckets = array<i64: 1, 8, " << Shape.MaxTokens
+    << "\", buckets = array<i64: " << list(buckets())
     << ">, page_tokens = 64, max_context = " << Shape.MaxContext
     << ", max_sequences = " << Shape.MaxSequences
     << ", arena_bytes = array<i64: " << list(Arena) << ">} {\n"
@@ -255,7 +265,8 @@ Status SyntheticModel::build() {
     return internalError("the synthetic program does not parse");
   exe::ProgramOp Op = *Module->getOps<exe::ProgramOp>().begin();
   LLMC_ASSIGN_OR_RETURN(Image, cpu::emitCpuImage(Op));
-  program();
+  WeightBytes = Weights.size();
+  program(Arena.size() - 1);
 
   // A vector is aligned to 16 bytes only.
   size_t Size = Weights.size();

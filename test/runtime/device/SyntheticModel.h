@@ -17,6 +17,7 @@ struct SyntheticShape {
   bool Int8 = true;
   bool HalfCache = true;
   int64_t MaxTokens = 80, MaxContext = 1024, MaxSequences = 10;
+  std::vector<int64_t> SmallBuckets = {1, 8}; ///< MaxTokens is the last one
   int64_t Pages = 64;
   std::string Target = "x86-64-avx512vnni";
 };
@@ -27,7 +28,10 @@ public:
   /// Packs weights, emits the image, writes the program section.
   Status build();
   ProgramView view() const;
+  /// Plans again for steps of this bucket and smaller ones only.
+  void planFor(size_t Bucket);
   const std::string &text() const { return Text; } ///< the exe module
+  const std::vector<int64_t> &arenaBytes() const { return Arena; }
   size_t weightBytes() const { return Weights.size(); }
   const std::vector<uint8_t> &image() const { return Image; }
 
@@ -40,12 +44,14 @@ private:
                      bool Vector);
   std::string slots();
   std::string step();
-  void program();
+  void program(size_t LastBucket);
+  std::vector<int64_t> buckets() const;
 
   SyntheticShape Shape;
   std::string Text, Target;
   std::vector<int64_t> Arena;
   std::vector<uint8_t> Weights, Image, Program;
+  size_t WeightBytes = 0;
   size_t Aligned = 0; ///< start of the weights in their vector
 };
 
