@@ -1,11 +1,53 @@
 """Small exporters' models, compiled to f32: logits within 1e-4 and greedy tokens equal to the stored ONNX Runtime values; int8 beside them."""
+import ctypes as C
 import json
 import unittest
 
-from common import E2E, INPUTS, rel_diff
+import numpy as np
+
+from common import BIN, E2E, INPUTS, rel_diff
 
 CASES = sorted(p.parent for p in (INPUTS / "models").glob("*/expect.json"))
 TOLERANCE = 1e-4
+PROMPT, GENERATED = 0, 1
+
+
+class ModelOptions(C.Structure):
+    _fields_ = [("struct_size", C.c_size_t), ("device", C.c_char_p), ("threads", C.c_uint32), ("kv_tokens", C.c_uint32)]
+
+
+class ModelInfo(C.Structure):
+    _fields_ = [("struct_size", C.c_size_t), ("vocab", C.c_uint32)]
+
+
+class Row(C.Structure):
+    _fields_ = [("sequence", C.c_void_p), ("token", C.c_int32), ("token_class", C.c_int), ("want_logits", C.c_bool)]
+
+
+def chunk_logits(art, tokens, chunk, threads, token_class):
+    """Logits of all tokens, fed through llmc.h in steps of at most `chunk`."""
+    lib = C.CDLL(str(next(BIN.parent.glob("**/libllmc.so"))))
+
+    def call(name, *args):
+        getattr(lib, name).restype = C.c_void_p
+        if getattr(lib, name)(*args):
+            raise RuntimeError(f"{name} failed")
+    model, engine, sequence = C.c_void_p(), C.c_void_p(), C.c_void_p()
+    options = ModelOptions(C.sizeof(ModelOptions), b"cpu", threads, 0)
+    call("llmc_model_load", str(art).encode(), C.byref(options), C.byref(model))
+    info = ModelInfo(C.sizeof(ModelInfo))
+    lib.llmc_model_get_info(model, C.byref(info))
+    call("llmc_engine_create", model, None, C.byref(engine))
+    call("llmc_sequence_create", engine, C.byref(sequence))
+    out = np.full((len(tokens), info.vocab), np.nan, np.float32)
+    for at in range(0, len(tokens), chunk):
+        part = tokens[at:at + chunk]
+        rows = (Row * len(part))(*[Row(sequence, t, token_class, True) for t in part])
+        to = out[at:at + len(part)]
+        call("llmc_engine_forward", engine, rows, C.c_size_t(len(part)), to.ctypes.data_as(C.c_void_p), C.c_size_t(to.size))
+    for name, what in (("llmc_sequence_destroy", sequence), ("llmc_engine_destroy", engine), ("llmc_model_destroy", model)):
+        getattr(lib, name)(what)
+    return out
 
 
 class Models(E2E):
@@ -32,6 +74,14 @@ class Models(E2E):
             _, one = self.run_tokens(art, prompt, 1, "--threads", "1", logits="all")
             _, two = self.run_tokens(art, prompt, 1, "--threads", "2", logits="all")
             self.assertEqual(one.tobytes(), two.tobytes())
+            int8 = self.compile(folder / "model.onnx", "--int8", "--max-context", "64", out=self.tmp / "int8.llmc")
+            _, whole = self.run_tokens(int8, prompt, 1, logits="all")
+            for chunk in (1, 3, 7, len(prompt)):
+                for threads in (1, 2):
+                    # f32 has one set of numerics, so generated tokens are in it, too.
+                    for file, token_class, want in ((art, PROMPT, one), (art, GENERATED, one), (int8, PROMPT, whole)):
+                        got = chunk_logits(file, prompt, chunk, threads, token_class)
+                        self.assertEqual(got.tobytes(), want.tobytes(), f"{file.name}, chunks of {chunk}, {threads} threads, class {token_class}")
 
     def test_batch_equals_alone(self):
         for folder, case in self.each():

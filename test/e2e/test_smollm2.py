@@ -6,6 +6,7 @@ import resource
 import shutil
 import subprocess
 import unittest
+from pathlib import Path
 
 from common import BIN, E2E, ROOT, SLOW, SMOLLM2, rel_diff
 
@@ -13,6 +14,10 @@ MODEL = SMOLLM2 / "model.onnx"
 QUICKSTART = ROOT / "tools" / "quickstart"
 EXPECT = json.loads((QUICKSTART / "expect.json").read_text())
 RSS_LIMIT_MB = 300 + 2 * 49152 * 576 * 4 / 2**20  # P4: 300 MB + 2 x the largest tensor
+
+
+def has_nvrtc():
+    return any(any(folder.glob("libnvrtc.so*")) for folder in (BIN.parent / "lib" / "nvrtc", Path("/usr/local/cuda/lib64")))
 
 
 def sha(path):
@@ -51,6 +56,14 @@ class SmolLM2(E2E):
             if f.suffix != ".llmc":
                 os.link(f, other / f.name) if f.name != "model.onnx_data" else shutil.copyfile(f, other / f.name)
         self.ok("compile", "model.onnx", "--int8", "-o", b, "--quiet", "-j", "1", cwd=other)
+        self.assertEqual(sha(a), sha(b))
+
+    @unittest.skipUnless(has_nvrtc(), "no NVRTC (./dev setup fetches it)")
+    def test_two_targets_same_bytes(self):
+        """P5 for an artifact of two targets: the same bytes from one job as from many."""
+        a, b = self.tmp / "a.llmc", self.tmp / "b.llmc"
+        for out, jobs in ((a, "4"), (b, "1")):
+            self.ok("compile", MODEL, "--int8", "--target", "native,sm_80", "-o", out, "--quiet", "-j", jobs)
         self.assertEqual(sha(a), sha(b))
 
     @unittest.skipUnless(SLOW, "slow")

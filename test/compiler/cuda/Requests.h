@@ -32,11 +32,9 @@ request(std::string_view Kernel, std::map<std::string, int64_t> Ints,
   return R;
 }
 
-/// The products of SmolLM2-135M with int8 weights (the first 6) and f16 ones,
-/// and at least one request of each other kernel.
-inline std::vector<KernelRequest> allKernels() {
+/// The products of SmolLM2-135M with int8 weights and with f16 ones.
+inline void smolProducts(std::vector<KernelRequest> &All) {
   int64_t Page = 30 * 3 * 128 * 32 * 2;
-  std::vector<KernelRequest> All;
   for (int64_t W : {kernels::WI8B32, kernels::WF16}) {
     All.push_back(request("embed",
                           {{"vocab", 49152}, {"hidden", 576}, {"wtype", W}},
@@ -94,6 +92,10 @@ inline std::vector<KernelRequest> allKernels() {
                 {{"eps", 1e-5f}, {"multiplier", 1.0f}, {"softcap", 0.0f}},
                 {"norm_bias", "bias"}));
   }
+}
+
+/// Activations alone, and products of odd sizes.
+inline void oddProducts(std::vector<KernelRequest> &All) {
   for (int64_t A = kernels::ActSilu; A <= kernels::ActRelu2; ++A) {
     All.push_back(request("activation", {{"n", 96}, {"activation", A}}));
     All.push_back(request("glu", {{"n", 96}, {"activation", A}}));
@@ -116,6 +118,10 @@ inline std::vector<KernelRequest> allKernels() {
                          {"activation", kernels::ActGelu},
                          {"rows", kernels::RowsR}},
                         {{"eps", 1e-5f}}));
+}
+
+/// Attention over both cache types, with and without window and softcap.
+inline void attentions(std::vector<KernelRequest> &All) {
   for (int64_t Kv : {kernels::KvF32, kernels::KvF16})
     for (int64_t Head : {80, Kv == kernels::KvF16 ? 64 : 256})
       All.push_back(
@@ -128,6 +134,10 @@ inline std::vector<KernelRequest> allKernels() {
                    {"kvtype", Kv}},
                   {{"scale", 0.125f}, {"softcap", Head == 80 ? 50.0f : 0.0f}},
                   {}, 2 * 2 * Head * 32 * 4));
+}
+
+/// What works on rows only.
+inline void rowKernels(std::vector<KernelRequest> &All) {
   All.push_back(request("rope_table", {{"half", 32}, {"table_rows", 0}},
                         {{"scaling", 1.0f}}, {"cos_table", "sin_table"}));
   All.push_back(request("rope_table", {{"half", 32}, {"table_rows", 2048}},
@@ -154,6 +164,16 @@ inline std::vector<KernelRequest> allKernels() {
                         {}, {}, 30 * 3 * 128 * 32 * 2));
   All.push_back(request("add", {{"n", 576}}));
   All.push_back(request("scale", {{"n", 576}}, {{"factor", 0.125f}}));
+}
+
+/// The products of SmolLM2-135M with int8 weights (the first 6) and f16 ones,
+/// and at least one request of each other kernel.
+inline std::vector<KernelRequest> allKernels() {
+  std::vector<KernelRequest> All;
+  smolProducts(All);
+  oddProducts(All);
+  attentions(All);
+  rowKernels(All);
   return All;
 }
 
