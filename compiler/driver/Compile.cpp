@@ -4,6 +4,7 @@
 #include "compiler/driver/Compile.h"
 
 #include "compiler/driver/CompileTarget.h"
+#include "compiler/driver/Flags.h"
 #include "compiler/driver/ModelFolder.h"
 #include "compiler/driver/Phases.h"
 #include "compiler/driver/ProgramExport.h"
@@ -29,7 +30,8 @@ std::string folderOf(const std::string &Path) {
   return Folder.empty() ? "." : Folder;
 }
 
-/// Facts of the manifest: what the graph says, and the files beside it.
+/// Facts of the manifest: what the graph says, and the files beside it. The
+/// precision is known behind all targets.
 ManifestModel describeModel(const CompileOptions &O, mlir::ModuleOp Exe,
                             const ModelFolder &Folder) {
   ManifestModel M;
@@ -42,7 +44,6 @@ ManifestModel describeModel(const CompileOptions &O, mlir::ModuleOp Exe,
   M.MaxPositions = static_cast<uint32_t>(Folder.MaxPositions);
   M.MaxContext = static_cast<uint32_t>(Program.getMaxContext());
   M.MaxBatch = static_cast<uint32_t>(Program.getMaxSequences());
-  M.Precision = O.Precision.empty() ? "file" : O.Precision;
   M.Activations = O.Activations;
   for (exe::PackedWeightOp W : Program.getOps<exe::PackedWeightOp>())
     M.Parameters += static_cast<uint64_t>(W.getRows() * W.getCols());
@@ -58,8 +59,15 @@ ManifestModel describeModel(const CompileOptions &O, mlir::ModuleOp Exe,
   return M;
 }
 
-Status writeReport(const CompileOptions &O, const ArtifactContent &Content,
-                   const ArtifactSummary &Summary) {
+/// Fills the file of --report, which was opened before.
+Status writeReport(AtomicFile &Report, const nlohmann::json &Content) {
+  std::string Text = Content.dump(1) + "\n";
+  LLMC_RETURN_IF_ERROR(Report.writeAt(0, bytesOf(Text)));
+  return Report.commit();
+}
+
+nlohmann::json reportOf(const ArtifactContent &Content,
+                        const ArtifactSummary &Summary) {
   nlohmann::json Out;
   Out["artifact_bytes"] = Summary.Bytes;
   Out["identity"] = Summary.Identity;
@@ -72,7 +80,7 @@ Status writeReport(const CompileOptions &O, const ArtifactContent &Content,
                               {"kv_pages", T.Plan.Pages},
                               {"code_bytes", T.Code.size()},
                               {"ptx_bytes", T.Ptx.size()}});
-  return writeFile(O.Report, bytesOf(Out.dump(1) + "\n"));
+  return Out;
 }
 
 /// The artifact must not replace one of the model's own files.
@@ -98,8 +106,8 @@ Status compileTargets(const CompileOptions &O, ImportedModel &M,
     LLMC_ASSIGN_OR_RETURN(CompiledTarget Compiled,
                           compileTarget(O, *Exe, T, Facts));
     Content.Targets.push_back(std::move(Compiled));
-    Facts.Targets.push_back(T.Name);
   }
+  Content.Model.Precision = Facts.precisions();
   return {};
 }
 
@@ -116,8 +124,14 @@ Status compileToFile(const CompileOptions &O, ImportedModel &M,
                  Content.Folder.TokenizerProblem.c_str());
   ProvenanceFacts Facts;
   LLMC_RETURN_IF_ERROR(compileTargets(O, M, Targets, P, Content, Facts));
-  Content.Provenance = provenanceJson(O, M.Store, Facts);
+  LLMC_ASSIGN_OR_RETURN(Facts.Inputs, readInputs(M.Store, O.TokenizerFolder));
+  Content.Provenance = provenanceJson(O, Facts);
 
+  // Opened first: no artifact appears when the report cannot be written.
+  AtomicFile Report;
+  if (!O.Report.empty()) {
+    LLMC_ASSIGN_OR_RETURN(Report, AtomicFile::create(O.Report));
+  }
   P.phase("pack weights");
   PackOptions Packing;
   Packing.Threads = O.Jobs;
@@ -128,16 +142,21 @@ Status compileToFile(const CompileOptions &O, ImportedModel &M,
                         writeArtifact(O.Output, Content, M.Store, Packing));
   P.finish();
   if (!O.Report.empty())
-    LLMC_RETURN_IF_ERROR(writeReport(O, Content, Summary));
+    LLMC_RETURN_IF_ERROR(writeReport(Report, reportOf(Content, Summary)));
   if (!O.Quiet)
     std::fprintf(stderr, "wrote %s: %.1f MB, %s\n", O.Output.c_str(),
                  double(Summary.Bytes) / 1e6, Summary.Identity.c_str());
   return {};
 }
 
-/// The plans of all targets, as lines or as one JSON object.
+/// The plans of all targets, as lines or as one JSON object, which goes to
+/// --report too.
 Status printPlans(const CompileOptions &O, ImportedModel &M,
                   const std::vector<TargetDesc> &Targets, bool Json) {
+  AtomicFile Report;
+  if (!O.Report.empty()) {
+    LLMC_ASSIGN_OR_RETURN(Report, AtomicFile::create(O.Report));
+  }
   nlohmann::json Out;
   for (const TargetDesc &T : Targets) {
     CompileOptions NoBudget = O;
@@ -146,10 +165,9 @@ Status printPlans(const CompileOptions &O, ImportedModel &M,
                           lowerModel(NoBudget, M, T));
     MemoryPlan Plan = memoryPlanOf(*Exe->getOps<exe::ProgramOp>().begin());
     uint64_t Budget = static_cast<uint64_t>(O.MemoryBudget);
-    if (Json)
-      Out["targets"].push_back(
-          nlohmann::json::parse(Plan.toJson(Budget), nullptr, false));
-    else
+    Out["targets"].push_back(
+        nlohmann::json::parse(Plan.toJson(Budget), nullptr, false));
+    if (!Json)
       std::printf("%s", Plan.toText(Budget).c_str());
     if (Budget && Plan.totalBytes() > Budget && !Json)
       std::printf("does not fit into %llu bytes\n",
@@ -157,12 +175,13 @@ Status printPlans(const CompileOptions &O, ImportedModel &M,
   }
   if (Json)
     std::printf("%s\n", Out.dump(1).c_str());
-  return {};
+  return O.Report.empty() ? Status::success() : writeReport(Report, Out);
 }
 
 } // namespace
 
 Status compileModel(const CompileOptions &O) {
+  LLMC_RETURN_IF_ERROR(checkFlags(O));
   LLMC_RETURN_IF_ERROR(checkOutput(O));
   LLMC_ASSIGN_OR_RETURN(std::vector<TargetDesc> Targets,
                         parseTargets(O.Targets));

@@ -1,24 +1,36 @@
 // Calls the back end of a target and collects what the artifact holds of it.
 #include "compiler/driver/CompileTarget.h"
 
+#include "compiler/driver/Dump.h"
 #include "compiler/driver/ProgramExport.h"
 #include "compiler/target/cpu/CpuTarget.h"
 #include "compiler/target/cuda/EmitCuda.h"
-#include "runtime/base/File.h"
-
-#include <filesystem>
 
 namespace llmc {
 namespace {
 
-Status compileCpu(exe::ProgramOp Program, CompiledTarget &Out,
-                  ProvenanceFacts &Facts) {
+/// Optimised LLVM IR and assembly of a CPU target: FOLDER/TARGET.ll and .s.
+Status dumpCpu(const CompileOptions &O, exe::ProgramOp Program,
+               const std::string &Target) {
+  const std::pair<cpu::CpuText, const char *> Forms[] = {
+      {cpu::CpuText::Llvm, ".ll"}, {cpu::CpuText::Asm, ".s"}};
+  for (const auto &[Kind, Ending] : Forms) {
+    LLMC_ASSIGN_OR_RETURN(std::string Text, cpu::emitCpuText(Program, Kind));
+    LLMC_RETURN_IF_ERROR(
+        writeDump("--dump-kernels", O.DumpKernels, Target + Ending, Text));
+  }
+  return {};
+}
+
+Status compileCpu(const CompileOptions &O, exe::ProgramOp Program,
+                  CompiledTarget &Out, ProvenanceFacts &Facts) {
   LLMC_ASSIGN_OR_RETURN(std::string Isa, cpu::isaOfTarget(Out.Name));
   std::vector<std::string> Features = cpu::featuresOfIsa(Isa);
   LLMC_ASSIGN_OR_RETURN(Out.Code, cpu::emitCpuImage(Program));
   LLMC_ASSIGN_OR_RETURN(Out.Program, exportCpuProgram(Program, Features));
-  Facts.CpuFeatures = std::move(Features);
-  return {};
+  Facts.CpuFeatures[Out.Name] = std::move(Features);
+  return O.DumpKernels.empty() ? Status::success()
+                               : dumpCpu(O, Program, Out.Name);
 }
 
 Status compileCuda(const CompileOptions &O, exe::ProgramOp Program,
@@ -30,14 +42,11 @@ Status compileCuda(const CompileOptions &O, exe::ProgramOp Program,
   Out.Code = std::move(P.Cubin);
   Out.Ptx = std::move(P.Ptx);
   Facts.NvrtcVersion = P.NvrtcVersion;
-  if (!O.DumpKernels.empty()) {
-    std::error_code Error;
-    std::filesystem::create_directories(O.DumpKernels, Error);
-    std::string Base = O.DumpKernels + "/" + Out.Name;
-    LLMC_RETURN_IF_ERROR(writeFile(Base + ".cu", bytesOf(P.Text)));
-    LLMC_RETURN_IF_ERROR(writeFile(Base + ".ptx", bytesOf(Out.Ptx)));
-  }
-  return {};
+  if (O.DumpKernels.empty())
+    return {};
+  LLMC_RETURN_IF_ERROR(
+      writeDump("--dump-kernels", O.DumpKernels, Out.Name + ".cu", P.Text));
+  return writeDump("--dump-kernels", O.DumpKernels, Out.Name + ".ptx", Out.Ptx);
 }
 
 } // namespace
@@ -50,9 +59,14 @@ Result<CompiledTarget> compileTarget(const CompileOptions &O,
   Out.Name = T.Name;
   Out.Family = T.Family;
   Out.Plan = exportPlan(Program);
+  Facts.Targets.push_back(T.Name);
+  // choose-precision decided it; the attribute outlives lowering.
+  if (mlir::StringAttr P =
+          Exe->getAttrOfType<mlir::StringAttr>("llm.precision"))
+    Facts.Precision[T.Name] = P.getValue().str();
   LLMC_ASSIGN_OR_RETURN(Out.Weights, exportWeights(Program));
   if (T.Kind == TargetKind::Cpu)
-    LLMC_RETURN_IF_ERROR(compileCpu(Program, Out, Facts));
+    LLMC_RETURN_IF_ERROR(compileCpu(O, Program, Out, Facts));
   else
     LLMC_RETURN_IF_ERROR(compileCuda(O, Program, Out, Facts));
   return Out;

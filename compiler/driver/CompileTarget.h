@@ -11,8 +11,8 @@
 
 namespace llmc {
 
-/// Code, program, plan and weight program of one lowered module. Adds versions
-/// and features to Facts.
+/// Code, program, plan and weight program of one lowered module. Adds the
+/// target, its precision and features, and versions to Facts.
 Result<CompiledTarget> compileTarget(const CompileOptions &O,
                                      mlir::ModuleOp Exe, const TargetDesc &T,
                                      ProvenanceFacts &Facts);

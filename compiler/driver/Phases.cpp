@@ -1,6 +1,7 @@
 // Reading, importing and raising; printing what a phase gives.
 #include "compiler/driver/Phases.h"
 
+#include "compiler/driver/Dump.h"
 #include "compiler/driver/ModelFolder.h"
 #include "compiler/frontend/onnx/Import.h"
 #include "compiler/target/cpu/CpuTarget.h"
@@ -16,8 +17,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <filesystem>
-#include <fstream>
 
 namespace llmc {
 namespace {
@@ -58,14 +57,12 @@ std::string textOf(mlir::ModuleOp Module) {
 }
 
 /// --dump-phases: FOLDER/<nn>-<phase>-<target>.mlir.
-void dumpPhase(const std::string &Folder, const std::string &Target, Phase P,
-               mlir::ModuleOp Module) {
-  std::error_code Error;
-  std::filesystem::create_directories(Folder, Error);
-  std::string Name = Folder + "/" + std::to_string(static_cast<unsigned>(P)) +
-                     "-" + std::string(nameOf(P)) +
+Status dumpPhase(const std::string &Folder, const std::string &Target, Phase P,
+                 mlir::ModuleOp Module) {
+  std::string Name = std::to_string(static_cast<unsigned>(P)) + "-" +
+                     std::string(nameOf(P)) +
                      (Target.empty() ? "" : "-" + Target) + ".mlir";
-  std::ofstream(Name) << textOf(Module);
+  return writeDump("--dump-phases", Folder, Name, textOf(Module));
 }
 
 Result<std::string> emitOne(const CompileOptions &O, mlir::ModuleOp Module,
@@ -112,6 +109,10 @@ eval::WeightReader weightReader(const WeightStore &Store) {
   };
 }
 
+int64_t defaultContext(int64_t MaxPositions) {
+  return std::min<int64_t>(std::max<int64_t>(MaxPositions, 0), 8192);
+}
+
 Result<PipelineOptions> pipelineOptions(const CompileOptions &O) {
   PipelineOptions P;
   P.Precision = O.Precision;
@@ -126,7 +127,7 @@ Result<PipelineOptions> pipelineOptions(const CompileOptions &O) {
   }
   if (!O.DumpPhases.empty())
     P.AfterPhase = [Folder = O.DumpPhases](Phase Ph, mlir::ModuleOp Module) {
-      dumpPhase(Folder, "", Ph, Module);
+      return dumpPhase(Folder, "", Ph, Module);
     };
   return P;
 }
@@ -160,10 +161,10 @@ Result<mlir::OwningOpRef<mlir::ModuleOp>> lowerModel(const CompileOptions &O,
                                                      const TargetDesc &Target) {
   LLMC_ASSIGN_OR_RETURN(PipelineOptions P, pipelineOptions(O));
   if (P.MaxContext == 0 && M.MaxPositions > 0)
-    P.MaxContext = std::min<int64_t>(M.MaxPositions, 8192);
+    P.MaxContext = defaultContext(M.MaxPositions);
   if (!O.DumpPhases.empty())
     P.AfterPhase = [&](Phase Ph, mlir::ModuleOp Module) {
-      dumpPhase(O.DumpPhases, Target.Name, Ph, Module);
+      return dumpPhase(O.DumpPhases, Target.Name, Ph, Module);
     };
   return lowerForTarget(*M.Module, Target, P);
 }

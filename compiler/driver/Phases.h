@@ -28,6 +28,10 @@ std::unique_ptr<ImportedModel> makeEmptyModel(bool PrintRemarks);
 /// Imports and raises O.Model (stops early with O.StopAfter).
 Result<std::unique_ptr<ImportedModel>> loadModel(const CompileOptions &O);
 
+/// Tokens of one sequence when nobody says: what config.json declares, at most
+/// 8192; 0 (the pipeline's own default) when it declares nothing.
+int64_t defaultContext(int64_t MaxPositions);
+
 /// Options of the pipeline.
 Result<PipelineOptions> pipelineOptions(const CompileOptions &O);
 

@@ -7,19 +7,40 @@
 #include "compiler/driver/Options.h"
 #include "compiler/weights/WeightStore.h"
 
+#include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace llmc {
 
-struct ProvenanceFacts {
-  std::vector<std::string> Targets;     ///< resolved, "native" spelled out
-  std::vector<std::string> CpuFeatures; ///< of the CPU targets
-  std::string NvrtcVersion;             ///< empty: no CUDA target
+/// A file whose bytes decide bytes of the artifact.
+struct InputFile {
+  std::string Name; ///< without its folder, or as the model names it
+  uint64_t Bytes = 0;
+  std::string Sha256; ///< empty: too large to be hashed here
 };
 
-std::string provenanceJson(const CompileOptions &O, const WeightStore &Files,
-                           const ProvenanceFacts &F);
+struct ProvenanceFacts {
+  std::vector<std::string> Targets; ///< resolved, "native" spelled out
+  /// Of each CPU target: what the machine must have.
+  std::map<std::string, std::vector<std::string>> CpuFeatures;
+  /// Of each target: the precision of its weights.
+  std::map<std::string, std::string> Precision;
+  std::string NvrtcVersion; ///< empty: no CUDA target
+  std::vector<InputFile> Inputs;
+
+  /// "int8", or "f32, f16" where targets differ (in their order).
+  std::string precisions() const;
+};
+
+/// The model, its data files and what is beside it (configuration, tokenizer,
+/// chat template), with the SHA-256 of those of at most 64 MiB. TextFolder is
+/// where the tokenizer is: empty, or another folder than the model's.
+Result<std::vector<InputFile>> readInputs(const WeightStore &Files,
+                                          const std::string &TextFolder);
+
+std::string provenanceJson(const CompileOptions &O, const ProvenanceFacts &F);
 
 } // namespace llmc
 

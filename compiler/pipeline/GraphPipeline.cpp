@@ -28,7 +28,7 @@ Status raiseGraph(ModuleOp Module, const PipelineOptions &O,
   buildImportPasses(Import);
   LLMC_RETURN_IF_ERROR(runPasses(Import, Module, StatusCode::Unsupported));
   if (O.AfterPhase)
-    O.AfterPhase(Phase::Import, Module);
+    LLMC_RETURN_IF_ERROR(O.AfterPhase(Phase::Import, Module));
   if (O.StopAfter == Phase::Import)
     return Status::success();
 
@@ -46,7 +46,7 @@ Status raiseGraph(ModuleOp Module, const PipelineOptions &O,
   buildRaisePipeline(Raise, R);
   LLMC_RETURN_IF_ERROR(runPasses(Raise, Module, StatusCode::Unsupported));
   if (O.AfterPhase)
-    O.AfterPhase(Phase::Raise, Module);
+    LLMC_RETURN_IF_ERROR(O.AfterPhase(Phase::Raise, Module));
   return Before ? raise::verifyRaised(*Before, Module, Reader)
                 : Status::success();
 }

@@ -134,7 +134,7 @@ Result<OwningOpRef<ModuleOp>> lowerForTarget(ModuleOp Llm,
     S.Passes(PM);
     LLMC_RETURN_IF_ERROR(runPasses(PM, *Module, S.Failure));
     if (O.AfterPhase)
-      O.AfterPhase(S.P, *Module);
+      LLMC_RETURN_IF_ERROR(O.AfterPhase(S.P, *Module));
   }
   // Alone, since its failure is of another kind.
   PassManager Budget(Llm.getContext());

@@ -34,8 +34,9 @@ struct PipelineOptions {
   int64_t MemoryBudget = 0;         ///< bytes; 0: none
   bool Verify = false;              ///< compare raised with unraised
   Phase StopAfter = Phase::Codegen; ///< the module is returned as it is then
-  /// Called with the module behind each phase (--dump-phases).
-  std::function<void(Phase, mlir::ModuleOp)> AfterPhase;
+  /// Called with the module behind each phase (--dump-phases); a failure ends
+  /// the pipeline.
+  std::function<Status(Phase, mlir::ModuleOp)> AfterPhase;
 };
 
 /// The passes of a phase. lowerForTarget and llmc-opt take the same list.

@@ -1,5 +1,6 @@
 """The command line contract: exit codes, error style, help with an example, output only on success."""
 import json
+import os
 import subprocess
 import unittest
 
@@ -10,8 +11,8 @@ SUBCOMMANDS = ("compile", "check", "plan", "run", "chat", "bench", "eval", "veri
 
 
 class CommandLine(E2E):
-    def refused(self, code, *args):
-        done = llmc(*args, timeout=60)
+    def refused(self, code, *args, **kw):
+        done = llmc(*args, timeout=60, **kw)
         self.assertEqual(done.returncode, code, done.stderr)
         self.assertTrue(done.stderr.startswith("llmc: error: "), done.stderr)
         return done.stderr
@@ -40,7 +41,9 @@ class CommandLine(E2E):
 
     def test_no_gpu_is_said(self):
         art = self.compile(MODEL, "--target", "sm_80")
-        self.refused(5, "run", art, "--tokens", "1", "--max-tokens", "1", "--device", "cuda")
+        nothing = dict(os.environ, CUDA_VISIBLE_DEVICES="")  # hides the GPU of a machine that has one
+        said = self.refused(5, "run", art, "--tokens", "1", "--max-tokens", "1", "--device", "cuda", env=nothing)
+        self.assertIn("cuda", said.lower())
 
     def test_output_that_cannot_be_written_is_an_error(self):
         art = self.compile(MODEL, "--f32", "--max-context", "64")

@@ -12,7 +12,9 @@
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
+#include <optional>
 #include <string>
+#include <tuple>
 
 namespace {
 
@@ -54,23 +56,54 @@ int64_t parseBytes(const std::string &Text) {
   return -1;
 }
 
+/// Flags of the contract that nothing behind the parser knows yet.
+struct LaterFlags {
+  std::string Quant, Calibrate, Embedding;
+  std::optional<double> MinAgreement;
+};
+
+/// A flag that is parsed, but not implemented, is refused by its name.
+Status refuseLater(const CompileOptions &O, const LaterFlags &L) {
+  const std::string Weights = "weights are --f32 (CPU), --f16 (CUDA) or --int8";
+  const std::tuple<bool, std::string, std::string> Flags[] = {
+      {O.Precision == "bf16" || O.Precision == "int4", "--" + O.Precision,
+       Weights},
+      {!L.Quant.empty(), "--quant " + L.Quant, Weights + ", all alike"},
+      {O.Activations == "bf16", "--activations bf16",
+       "activations are auto, f32 or int8"},
+      {O.KvCache == "int8", "--kv-cache int8", "caches are f16 or f32"},
+      {!L.Calibrate.empty(), "--calibrate",
+       "scales come from the weights and from each token's activations"},
+      {L.MinAgreement.has_value(), "--min-agreement",
+       "llmc eval --reference measures the agreement of two artifacts"},
+      {!L.Embedding.empty(), "--embedding",
+       "graphs that take input_ids are compiled"}};
+  for (const auto &[Given, Flag, Instead] : Flags)
+    if (Given)
+      return unsupportedError(Flag + " is not implemented yet; " + Instead);
+  return {};
+}
+
 /// Options that compile and plan share.
-void addModelOptions(CLI::App &App, CompileOptions &O, std::string &Budget) {
+void addModelOptions(CLI::App &App, CompileOptions &O, std::string &Budget,
+                     LaterFlags &Later) {
   App.add_option("model", O.Model, "the .onnx file")->required();
   App.add_option("--target", O.Targets,
                  "native, x86-64-v3, x86-64-avx512vnni, sm_80 … sm_120, or a "
                  "chip's name; several with commas");
   auto *Precision = App.add_option_group("precision");
-  for (const char *P : {"f32", "f16", "int8"})
+  for (const char *P : {"f32", "bf16", "f16", "int8", "int4"})
     Precision->add_flag_callback(
         "--" + std::string(P), [&O, P] { O.Precision = P; },
         "weights as " + std::string(P));
+  Precision->add_option("--quant", Later.Quant,
+                        "precision per tensor, such as int4:g64,head=int8");
   Precision->require_option(0, 1);
   App.add_option("--activations", O.Activations,
                  "numerics of matrix products (auto, f32, int8)")
-      ->check(CLI::IsMember({"auto", "f32", "int8"}));
+      ->check(CLI::IsMember({"auto", "f32", "bf16", "int8"}));
   App.add_option("--kv-cache", O.KvCache, "f16 or f32")
-      ->check(CLI::IsMember({"f16", "f32"}));
+      ->check(CLI::IsMember({"f16", "f32", "int8"}));
   App.add_option("--max-context", O.MaxContext, "tokens of one sequence")
       ->check(CLI::Range(int64_t(1), int64_t(1) << 24));
   App.add_option("--max-batch", O.MaxBatch, "sequences at once")
@@ -78,6 +111,12 @@ void addModelOptions(CLI::App &App, CompileOptions &O, std::string &Budget) {
   App.add_option("--memory-budget", Budget,
                  "such as 2GiB; exit 5 if it does "
                  "not fit");
+  App.add_option("--calibrate", Later.Calibrate, "text to calibrate with");
+  App.add_option("--min-agreement", Later.MinAgreement,
+                 "share of equal tokens that precision may not fall below")
+      ->check(CLI::Range(0.0, 1.0));
+  App.add_option("--embedding", Later.Embedding,
+                 "table for a graph that takes inputs_embeds");
   App.add_flag("--allow-symlinks", O.AllowSymlinks,
                "take external data that is a symbolic link");
   App.add_flag("--verify", O.Verify,
@@ -88,7 +127,7 @@ void addModelOptions(CLI::App &App, CompileOptions &O, std::string &Budget) {
 }
 
 /// compile writes into the current directory by default: MODEL.llmc, named
-/// after the folder when the file is called model.onnx.
+/// after the file whatever folder it is in.
 std::string defaultOutput(const std::string &Model) {
   std::filesystem::path P(Model);
   return P.stem().string() + ".llmc";
@@ -101,11 +140,12 @@ int main(int Argc, char **Argv) {
   App.require_subcommand(1);
   App.set_version_flag("--version", "llmc 0.1.0");
   CompileOptions O;
+  LaterFlags Later;
   std::string Budget;
   bool Json = false;
 
   CLI::App *Compile = App.add_subcommand("compile", "ONNX model to artifact");
-  addModelOptions(*Compile, O, Budget);
+  addModelOptions(*Compile, O, Budget, Later);
   Compile->add_option("-o,--output", O.Output, "artifact to write");
   Compile->add_option("--tokenizer", O.TokenizerFolder,
                       "folder of tokenizer.json (the model's)");
@@ -135,7 +175,7 @@ int main(int Argc, char **Argv) {
 
   CLI::App *Plan = App.add_subcommand(
       "plan", "memory that the model would need on each target");
-  addModelOptions(*Plan, O, Budget);
+  addModelOptions(*Plan, O, Budget, Later);
   Plan->add_flag("--json", Json, "as JSON");
   Plan->footer("example: llmc plan model.onnx --int8 --memory-budget 2GiB");
 
@@ -149,6 +189,8 @@ int main(int Argc, char **Argv) {
     return report(usageError(E.what()).note("see llmc compile --help"));
   }
 
+  if (Status S = refuseLater(O, Later); !S.ok())
+    return report(S);
   if (!Budget.empty()) {
     O.MemoryBudget = parseBytes(Budget);
     if (O.MemoryBudget <= 0)

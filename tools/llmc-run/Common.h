@@ -45,6 +45,9 @@ struct SamplingFlags {
   llmc_sampling over(llmc_sampling Defaults) const;
 };
 
+/// Throws when weights (or any section) do not have their hashes.
+void checkWeights(const std::string &Artifact, uint32_t Threads);
+
 /// "1,2,3" to ids.
 std::vector<int32_t> parseIds(const std::string &Text);
 /// All of standard input.

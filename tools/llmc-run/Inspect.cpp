@@ -147,6 +147,14 @@ void verify(const VerifyFlags &F) {
 
 } // namespace
 
+void checkWeights(const std::string &Artifact, uint32_t Threads) {
+  std::unique_ptr<llmc::Reader> R = check(llmc::Reader::open(Artifact));
+  llmc::VerifyOptions O;
+  O.Threads = Threads;
+  O.Identity = false;
+  check(llmc::verifyHashes(*R, O));
+}
+
 void addInspect(CLI::App &App) {
   CLI::App *C = App.add_subcommand("inspect", "what an artifact holds");
   std::shared_ptr<InspectFlags> F = std::make_shared<InspectFlags>();

@@ -161,6 +161,8 @@ void addRun(CLI::App &App) {
   C->add_option("--logits", F->Logits, "logits of prompt rows: last or all");
   C->add_option("--logits-out", F->LogitsOut,
                 "where they go: a .npy file, with --batch a folder");
+  C->add_flag("--check-weights", F->CheckWeights,
+              "compare all weights with their hashes before loading");
   C->add_option("--batch", F->Batch,
                 "many requests: one JSON object per line in and out");
   F->Device.add(*C);
@@ -173,6 +175,8 @@ void addRun(CLI::App &App) {
                                               std::to_string(F->Beams) +
                                               " is not implemented, only 1");
     catchInterrupts();
+    if (F->CheckWeights)
+      checkWeights(F->Artifact, F->Device.Threads);
     if (F->Batch.empty())
       run(*F);
     else

@@ -9,6 +9,7 @@ namespace llmcrun {
 struct RunFlags {
   std::string Artifact, Prompt, System, Tokens, Logits, LogitsOut, Batch;
   bool HasPrompt = false, Raw = false, IgnoreEos = false, Json = false;
+  bool CheckWeights = false;
   uint32_t MaxTokens = 128, Beams = 1;
   std::vector<std::string> Stop;
   SamplingFlags Sampling;

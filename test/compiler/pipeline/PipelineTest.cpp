@@ -128,7 +128,10 @@ TEST_F(PipelineTest, CodeGrowsWithKindsOfLayersOnly) {
 TEST_F(PipelineTest, StopsAfter) {
   PipelineOptions O;
   std::vector<std::string> Seen;
-  O.AfterPhase = [&](Phase P, ModuleOp) { Seen.emplace_back(nameOf(P)); };
+  O.AfterPhase = [&](Phase P, ModuleOp) {
+    Seen.emplace_back(nameOf(P));
+    return Status::success();
+  };
   O.StopAfter = Phase::Quantize;
   Result<OwningOpRef<ModuleOp>> R =
       lowerForTarget(*Module, *describeTarget("x86-64-v3"), O);
