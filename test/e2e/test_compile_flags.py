@@ -1,5 +1,6 @@
 """Flags of `llmc compile`, `check` and `inspect`: each does what it says, or is refused by its name."""
 import hashlib
+import importlib.util
 import json
 import unittest
 
@@ -122,6 +123,25 @@ class CompileFlags(E2E):
         files = {f["name"]: f for f in got["inputs"]}
         self.assertEqual(files["model.onnx"]["sha256"], hashlib.sha256(MODEL.read_bytes()).hexdigest())
         self.assertNotIn(str(MODEL.parent), json.dumps(got))
+
+    def test_check_tells_what_lowering_refuses(self):
+        spec = importlib.util.spec_from_file_location("make_models", INPUTS / "models" / "make_models.py")
+        make = importlib.util.module_from_spec(spec)
+        try:
+            spec.loader.exec_module(make)
+        except ImportError as missing:
+            self.skipTest(str(missing))
+        make.DIM = 520  # lanes of one head; kernels take 512
+        make.WEIGHTS = make.weights()
+        make.INV_FREQ = make.INV_FREQ[:1].repeat(make.DIM // 2)
+        wide = self.tmp / "wide.onnx"
+        wide.write_bytes(make.llama(18, True).SerializeToString())
+        done = llmc("check", wide, "--json")
+        self.assertEqual(done.returncode, 3, done.stderr)
+        got = json.loads(done.stdout)
+        self.assertFalse(got["supported"])
+        self.assertIn("520", got["error"])
+        self.assertIn("520", self.refused(3, "compile", wide, "--f32", *SMALL, "-o", self.tmp / "m.llmc"))
 
     def test_equal_bytes_from_another_folder(self):
         folder = self.tmp / "copy"

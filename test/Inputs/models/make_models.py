@@ -254,4 +254,5 @@ def main():
         print(name, len(expect["cases"]), min(c["greedy_min_gap"] for c in expect["cases"]))
 
 
-main()
+if __name__ == "__main__":
+    main()
