@@ -5,6 +5,7 @@
 // sleepers. Both orders are sequentially consistent, so one sees the other.
 #include "runtime/device/cpu/StepBarrier.h"
 
+#include <chrono>
 #include <climits>
 #include <cstddef>
 #include <cstring>
@@ -33,9 +34,21 @@ StepBarrier::StepBarrier() {
 void StepBarrier::wait(LlmcBarrier *B, uint32_t Seen) {
   StepBarrier *Self = reinterpret_cast<StepBarrier *>(B);
   Self->Sleepers.fetch_add(1, std::memory_order_seq_cst);
+  auto Start = std::chrono::steady_clock::now();
   while (__atomic_load_n(&B->generation, __ATOMIC_SEQ_CST) == Seen)
     futexWait(&B->generation, Seen);
+  std::chrono::nanoseconds Slept = std::chrono::steady_clock::now() - Start;
+  Self->adapt(Slept.count());
   Self->Sleepers.fetch_sub(1, std::memory_order_seq_cst);
+}
+
+void StepBarrier::adapt(int64_t SleptNanoseconds) {
+  bool Crowded = SleptNanoseconds > LongSleepNanoseconds;
+  uint32_t Row = Crowded ? 0 : Short.load(std::memory_order_relaxed) + 1;
+  Short.store(Row, std::memory_order_relaxed);
+  if (Crowded || Row == ShortSleeps)
+    __atomic_store_n(&Shared.spin_limit, Crowded ? CrowdedPolls : SpinPolls,
+                     __ATOMIC_RELAXED);
 }
 
 void StepBarrier::wake(LlmcBarrier *B) {

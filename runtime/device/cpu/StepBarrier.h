@@ -13,6 +13,14 @@ namespace llmc {
 /// several times what the phases of a decode step differ by.
 constexpr uint32_t SpinPolls = 1000;
 
+/// Where others want the processors, too, polling takes them from the thread
+/// that is waited for: after a sleep of LongSleep, which only a thread without
+/// a processor explains, polls are few, until ShortSleeps in a row were
+/// shorter.
+constexpr uint32_t CrowdedPolls = 128;
+constexpr int64_t LongSleepNanoseconds = 500'000;
+constexpr uint32_t ShortSleeps = 64;
+
 class StepBarrier {
 public:
   StepBarrier();
@@ -22,9 +30,11 @@ public:
 private:
   static void wait(LlmcBarrier *B, uint32_t Seen);
   static void wake(LlmcBarrier *B);
+  void adapt(int64_t SleptNanoseconds);
 
   alignas(64) LlmcBarrier Shared; ///< first, so that callbacks find the rest
   std::atomic<uint32_t> Sleepers{0};
+  std::atomic<uint32_t> Short{0}; ///< short sleeps in a row
 };
 
 /// Sleeps while *Word == Seen, or wakes all who do.

@@ -56,6 +56,25 @@ TEST(StepBarrier, WakesSleepers) {
   Sleeper.join();
 }
 
+/// A long sleep makes polls few, a row of short ones makes them many again.
+TEST(StepBarrier, PollsLittleWhereProcessorsAreShort) {
+  StepBarrier Barrier;
+  LlmcBarrier *B = Barrier.get();
+  EXPECT_EQ(B->spin_limit, SpinPolls);
+  uint32_t Seen = B->generation;
+  std::thread Sleeper([&] { B->wait(B, Seen); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  __atomic_store_n(&B->generation, Seen + 1, __ATOMIC_SEQ_CST);
+  B->wake(B);
+  Sleeper.join();
+  EXPECT_EQ(B->spin_limit, CrowdedPolls);
+  // Nothing to wait for: no sleep at all. Some may be cut by the scheduler.
+  for (uint32_t I = 0; I < 1000 * ShortSleeps; ++I)
+    if (B->wait(B, Seen), B->spin_limit == SpinPolls)
+      break;
+  EXPECT_EQ(B->spin_limit, SpinPolls);
+}
+
 TEST(CpuFeatures, UnknownNamesAreAbsent) {
   EXPECT_FALSE(hasCpuFeature("avx1024"));
   EXPECT_FALSE(hasCpuFeature(""));
