@@ -116,6 +116,9 @@ def main():
     p.add_argument("--only", choices=["lit", "gtest", "python"])
     p.add_argument("-k", metavar="TEXT", help="only tests whose name contains TEXT")
     args = p.parse_args()
+    wheel = BUILD / "lib" / "nvrtc"  # beside the compiler, but not beside the test programs
+    if wheel.exists():
+        os.environ.setdefault("LLMC_NVRTC", str(wheel))
     totals = Totals()
     for name, run in (("lit", run_lit), ("gtest", run_gtest), ("python", run_python)):
         if args.only in (None, name):
