@@ -1,14 +1,16 @@
-// Reading of the files beside a model: tokenizer.json (compiled by
-// runtime/text), tokenizer_config.json or chat_template.jinja (template),
-// generation_config.json and config.json (special ids, sampling defaults).
-// All of them are untrusted: sizes are bounded, JSON is parsed without
-// exceptions, and wrong types count as absent.
+// Reading of the files beside a model through runtime/text, which compiles the
+// forms that the runtime reads. A part that is damaged or not understood is
+// left out with a warning, since the model itself still compiles; a folder that
+// is not there is an error.
 #include "compiler/driver/ModelFolder.h"
 
+#include "runtime/text/GenerationDefaults.h"
+#include "runtime/text/Tokenizer.h"
 #include "runtime/text/TokenizerCompiler.h"
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -18,152 +20,88 @@ namespace {
 
 using Json = nlohmann::json;
 namespace fs = std::filesystem;
-constexpr uintmax_t MaxFileBytes = 64 << 20;
+constexpr uintmax_t MaxConfigBytes = 64 << 20;
 
-/// Text of a file; empty when it is not there.
-Result<std::string> readText(const fs::path &Path) {
+/// config.json as an object; empty when it is missing or something else.
+Json readConfig(const fs::path &Path) {
   std::error_code Error;
-  if (!fs::exists(Path, Error))
-    return std::string();
   uintmax_t Size = fs::file_size(Path, Error);
-  if (Error || Size > MaxFileBytes)
-    return malformedError(
-        Path.filename().string() + ": " +
-        (Error ? Error.message()
-               : std::to_string(Size) + " bytes, at most 67108864 are read"));
-  std::ifstream In(Path, std::ios::binary);
-  return std::string(std::istreambuf_iterator<char>(In), {});
-}
-
-/// The JSON object in a file; an empty object when there is no file.
-Result<Json> readObject(const fs::path &Path) {
-  LLMC_ASSIGN_OR_RETURN(std::string Text, readText(Path));
-  if (Text.empty())
+  if (Error || Size > MaxConfigBytes || !fs::is_regular_file(Path, Error))
     return Json::object();
-  Json Value = Json::parse(Text, nullptr, /*allow_exceptions=*/false);
-  if (!Value.is_object())
-    return malformedError(Path.filename().string() +
-                          ": not a JSON object (parse failed)");
-  return Value;
+  std::ifstream In(Path, std::ios::binary);
+  Json Value = Json::parse(std::string(std::istreambuf_iterator<char>(In), {}),
+                           nullptr, /*allow_exceptions=*/false);
+  return Value.is_object() ? Value : Json::object();
 }
 
-/// An id or a list of ids.
-std::vector<int32_t> idsOf(const Json &Object, const char *Key) {
-  std::vector<int32_t> Ids;
+/// An integer of the object in [0, Max]; otherwise Default.
+int64_t integerOf(const Json &Object, const char *Key, int64_t Max,
+                  int64_t Default) {
   auto It = Object.find(Key);
-  if (It == Object.end())
-    return Ids;
-  if (It->is_number_integer())
-    Ids.push_back(It->get<int32_t>());
-  if (It->is_array())
-    for (const Json &E : *It)
-      if (E.is_number_integer())
-        Ids.push_back(E.get<int32_t>());
-  return Ids;
-}
-
-int32_t idOf(const Json &Object, const char *Key) {
-  std::vector<int32_t> Ids = idsOf(Object, Key);
-  return Ids.empty() ? -1 : Ids.front();
-}
-
-/// 0 when it is absent or no sensible number.
-int64_t positionsOf(const Json &Config) {
-  auto It = Config.find("max_position_embeddings");
-  if (It == Config.end() || !It->is_number_integer())
-    return 0;
+  if (It == Object.end() || !It->is_number_integer())
+    return Default;
+  if (It->is_number_unsigned() &&
+      It->get<uint64_t>() > static_cast<uint64_t>(Max))
+    return Default;
   int64_t N = It->get<int64_t>();
-  return N > 0 && N <= int64_t(1) << 24 ? N : 0;
+  return N >= 0 && N <= Max ? N : Default;
 }
 
-/// "<s>" or {"content": "<s>"}.
-std::string tokenText(const Json &Object, const char *Key) {
-  auto It = Object.find(Key);
-  if (It == Object.end())
-    return "";
-  if (It->is_string())
-    return It->get<std::string>();
-  if (It->is_object() && It->contains("content") &&
-      (*It)["content"].is_string())
-    return (*It)["content"].get<std::string>();
-  return "";
+/// Takes the value, or warns and leaves Out as it is.
+template <typename T>
+void takeOrWarn(Result<T> R, T &Out, const char *Without,
+                std::vector<std::string> &Warnings) {
+  if (R.ok())
+    Out = R.take();
+  else
+    Warnings.push_back(R.status().message() + "; " + Without);
 }
 
-/// chat_template as a string, or the one named "default" of a list.
-std::string templateOf(const Json &Config) {
-  auto It = Config.find("chat_template");
-  if (It == Config.end())
-    return "";
-  if (It->is_string())
-    return It->get<std::string>();
-  if (!It->is_array())
-    return "";
-  for (const Json &Entry : *It)
-    if (Entry.is_object() && tokenText(Entry, "name") == "default")
-      return tokenText(Entry, "template");
-  return "";
-}
-
-/// The sampling keys that the runtime knows, special ids and token texts, as
-/// one JSON object with sorted keys.
-std::string normaliseGeneration(const Json &Generation, const Json &Tokenizer,
-                                const ModelFolder &F) {
-  Json Out = Json::object();
-  for (const char *Key : {"temperature", "top_k", "top_p", "min_p",
-                          "repetition_penalty", "do_sample", "max_new_tokens"})
-    if (Generation.contains(Key) &&
-        (Generation[Key].is_number() || Generation[Key].is_boolean()))
-      Out[Key] = Generation[Key];
-  Out["eos_token_id"] = F.EosIds;
-  if (F.BosId >= 0)
-    Out["bos_token_id"] = F.BosId;
-  if (F.PadId >= 0)
-    Out["pad_token_id"] = F.PadId;
-  for (const char *Key : {"bos_token", "eos_token", "pad_token", "unk_token"})
-    if (std::string Text = tokenText(Tokenizer, Key); !Text.empty())
-      Out[Key] = Text;
-  return Out.dump(-1, ' ', false, Json::error_handler_t::replace);
+void readGeneration(const std::string &Folder, ModelFolder &F) {
+  takeOrWarn(compileGenerationDefaults(Folder), F.Generation,
+             "the artifact has no generation defaults", F.Warnings);
+  Result<GenerationDefaults> D = readGenerationDefaults(F.Generation);
+  if (!D.ok()) {
+    F.Warnings.push_back(D.status().message() +
+                         "; the artifact has no generation defaults");
+    F.Generation.clear();
+    return;
+  }
+  F.EosIds = D->EosIds;
+  F.BosId = D->BosId;
 }
 
 } // namespace
 
 int64_t readMaxPositions(const std::string &Folder) {
-  Result<Json> Config = readObject(fs::path(Folder) / "config.json");
-  return Config.ok() ? positionsOf(*Config) : 0;
+  return integerOf(readConfig(fs::path(Folder) / "config.json"),
+                   "max_position_embeddings", int64_t(1) << 24, 0);
 }
 
-Result<ModelFolder> readModelFolder(const std::string &Folder) {
-  fs::path Dir(Folder.empty() ? "." : Folder);
-  ModelFolder F;
-  LLMC_ASSIGN_OR_RETURN(Json Config, readObject(Dir / "config.json"));
-  LLMC_ASSIGN_OR_RETURN(Json Generation,
-                        readObject(Dir / "generation_config.json"));
-  LLMC_ASSIGN_OR_RETURN(Json Tokenizer,
-                        readObject(Dir / "tokenizer_config.json"));
-
-  F.EosIds = idsOf(Generation, "eos_token_id");
-  if (F.EosIds.empty())
-    F.EosIds = idsOf(Config, "eos_token_id");
-  F.BosId = idOf(Generation, "bos_token_id");
-  if (F.BosId < 0)
-    F.BosId = idOf(Config, "bos_token_id");
-  F.PadId = idOf(Generation, "pad_token_id");
-  F.MaxPositions = positionsOf(Config);
-
-  LLMC_ASSIGN_OR_RETURN(F.ChatTemplate, readText(Dir / "chat_template.jinja"));
-  if (F.ChatTemplate.empty())
-    F.ChatTemplate = templateOf(Tokenizer);
-  F.Generation = normaliseGeneration(Generation, Tokenizer, F);
-
+Result<ModelFolder> readModelFolder(const std::string &Given) {
+  std::string Folder = Given.empty() ? "." : Given;
   std::error_code Error;
-  if (fs::exists(Dir / "tokenizer.json", Error)) {
-    Result<std::vector<uint8_t>> Compiled = compileTokenizer(Dir.string());
-    if (Compiled.ok())
-      F.Tokenizer = Compiled.take();
-    else
-      F.TokenizerProblem = Compiled.status().message();
-  }
+  if (!fs::is_directory(Folder, Error))
+    return malformedError("'" + Folder + "' is not a folder; expected one with "
+                                         "tokenizer.json");
+  ModelFolder F;
+  readGeneration(Folder, F);
+  F.PadId = static_cast<int32_t>(
+      integerOf(readConfig(fs::path(Folder) / "generation_config.json"),
+                "pad_token_id", INT32_MAX, -1));
+  F.MaxPositions = readMaxPositions(Folder);
+  takeOrWarn(compileChatTemplate(Folder), F.ChatTemplate,
+             "the artifact has no chat template", F.Warnings);
+  takeOrWarn(compileTokenizer(Folder), F.Tokenizer,
+             "the artifact takes token ids only", F.Warnings);
   return F;
+}
+
+int64_t tokenizerSize(const ModelFolder &F) {
+  if (F.Tokenizer.empty())
+    return 0;
+  Result<Tokenizer> T = Tokenizer::load(F.Tokenizer);
+  return T.ok() ? static_cast<int64_t>(T->vocabSize()) : 0;
 }
 
 } // namespace llmc

@@ -14,22 +14,24 @@ namespace llmc {
 struct ModelFolder {
   std::vector<uint8_t> Tokenizer; ///< compiled form of runtime/text
   std::string ChatTemplate;       ///< Jinja source
-  std::string Generation;         ///< JSON: generation_config.json, normalised
+  std::string Generation;         ///< JSON, as runtime/text compiles it
   std::vector<int32_t> EosIds;
   int32_t BosId = -1;
   int32_t PadId = -1;
   int64_t MaxPositions = 0; ///< config.json max_position_embeddings; 0 unknown
-  /// Why tokenizer.json could not be used; the artifact then takes token ids
-  /// only, and the user is told.
-  std::string TokenizerProblem;
+  /// What was left out and why, one line each.
+  std::vector<std::string> Warnings;
 };
 
 /// Reads the folder. Missing files are fine; a file that is there but cannot be
-/// parsed as JSON is an error (Malformed) naming it.
+/// used is left out with a warning; a folder that is not there is Malformed.
 Result<ModelFolder> readModelFolder(const std::string &Folder);
 
 /// max_position_embeddings of config.json; 0 when there is none.
 int64_t readMaxPositions(const std::string &Folder);
+
+/// Number of tokens that the tokenizer knows; 0 without one.
+int64_t tokenizerSize(const ModelFolder &F);
 
 } // namespace llmc
 
