@@ -37,7 +37,7 @@ Status tryModel(mlir::ModuleOp Module, const WeightStore &Store) {
 } // namespace
 
 Status checkModel(const CompileOptions &O, bool Json) {
-  std::unique_ptr<ImportedModel> M = makeEmptyModel(O.Remarks);
+  std::unique_ptr<ImportedModel> M = makeEmptyModel(O.Remarks, O.Quiet);
   CheckOptions Options;
   Options.AllowSymlinks = O.AllowSymlinks;
   Options.Continue = [&](mlir::ModuleOp Module, const WeightStore &Store,

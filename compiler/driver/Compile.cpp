@@ -14,11 +14,16 @@
 #include "compiler/driver/WriteArtifact.h"
 #include "passes/memory/MemoryPlan.h"
 #include "runtime/base/File.h"
+#include "runtime/base/Log.h"
 
 #include <nlohmann/json.hpp>
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 
 namespace llmc {
@@ -90,7 +95,17 @@ Status checkOutput(const CompileOptions &O) {
     return usageError("output '" + O.Output + "' is a folder");
   if (std::filesystem::equivalent(O.Output, O.Model, Error))
     return usageError("output '" + O.Output + "' is the model itself");
+  // Before the work, not after it.
+  std::string Folder = folderOf(O.Output);
+  if (access(Folder.c_str(), W_OK | X_OK) != 0)
+    return malformedError("cannot write '" + O.Output + "': folder '" + Folder +
+                          "': " + std::strerror(errno));
   return {};
+}
+
+void warn(const CompileOptions &O, const std::string &Text) {
+  if (!O.Quiet)
+    printWarning(Text);
 }
 
 Status compileTargets(const CompileOptions &O, ImportedModel &M,
@@ -118,12 +133,15 @@ Status compileToFile(const CompileOptions &O, ImportedModel &M,
                         readModelFolder(O.TokenizerFolder.empty()
                                             ? folderOf(O.Model)
                                             : O.TokenizerFolder));
-  if (!Content.Folder.TokenizerProblem.empty())
-    std::fprintf(stderr,
-                 "llmc: warning: %s; the artifact takes token ids only\n",
-                 Content.Folder.TokenizerProblem.c_str());
+  for (const std::string &W : Content.Folder.Warnings)
+    warn(O, W);
   ProvenanceFacts Facts;
   LLMC_RETURN_IF_ERROR(compileTargets(O, M, Targets, P, Content, Facts));
+  int64_t Tokens = tokenizerSize(Content.Folder);
+  if (Tokens > Content.Model.Vocab)
+    warn(O, "the tokenizer knows " + std::to_string(Tokens) +
+                " tokens, the model " + std::to_string(Content.Model.Vocab) +
+                "; is it this model's tokenizer?");
   LLMC_ASSIGN_OR_RETURN(Facts.Inputs, readInputs(M.Store, O.TokenizerFolder));
   Content.Provenance = provenanceJson(O, Facts);
 

@@ -82,8 +82,9 @@ Result<ModelFolder> readModelFolder(const std::string &Given) {
   std::string Folder = Given.empty() ? "." : Given;
   std::error_code Error;
   if (!fs::is_directory(Folder, Error))
-    return malformedError("'" + Folder + "' is not a folder; expected one with "
-                                         "tokenizer.json");
+    return malformedError("'" + Folder +
+                          "' is not a folder; expected one with "
+                          "tokenizer.json");
   ModelFolder F;
   readGeneration(Folder, F);
   F.PadId = static_cast<int32_t>(

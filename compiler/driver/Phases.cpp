@@ -22,9 +22,12 @@ namespace llmc {
 namespace {
 
 /// Warnings go to standard error, remarks too when asked for.
-void installDiagnostics(mlir::MLIRContext &Context, bool PrintRemarks) {
+void installDiagnostics(mlir::MLIRContext &Context, bool PrintRemarks,
+                        bool Quiet) {
   Context.getDiagEngine().registerHandler(
-      [PrintRemarks](mlir::Diagnostic &D) -> mlir::LogicalResult {
+      [PrintRemarks, Quiet](mlir::Diagnostic &D) -> mlir::LogicalResult {
+        if (D.getSeverity() == mlir::DiagnosticSeverity::Warning && Quiet)
+          return mlir::success();
         if (D.getSeverity() == mlir::DiagnosticSeverity::Warning)
           llvm::errs() << "llmc: warning: " << D.str() << "\n";
         else if (D.getSeverity() == mlir::DiagnosticSeverity::Error)
@@ -91,12 +94,12 @@ bool stopsBeforeTargets(const CompileOptions &O) {
 
 } // namespace
 
-std::unique_ptr<ImportedModel> makeEmptyModel(bool PrintRemarks) {
+std::unique_ptr<ImportedModel> makeEmptyModel(bool PrintRemarks, bool Quiet) {
   std::unique_ptr<ImportedModel> M = std::make_unique<ImportedModel>();
   M->Context.disableMultithreading();
   M->Context.loadDialect<mlir::func::FuncDialect, onnx::OnnxDialect,
                          llm::LlmDialect, exe::ExeDialect>();
-  installDiagnostics(M->Context, PrintRemarks);
+  installDiagnostics(M->Context, PrintRemarks, Quiet);
   return M;
 }
 
@@ -133,7 +136,7 @@ Result<PipelineOptions> pipelineOptions(const CompileOptions &O) {
 }
 
 Result<std::unique_ptr<ImportedModel>> loadModel(const CompileOptions &O) {
-  std::unique_ptr<ImportedModel> M = makeEmptyModel(O.Remarks);
+  std::unique_ptr<ImportedModel> M = makeEmptyModel(O.Remarks, O.Quiet);
   ImportLog Log;
   ImportOptions Import;
   Import.AllowSymlinks = O.AllowSymlinks;
@@ -141,13 +144,14 @@ Result<std::unique_ptr<ImportedModel>> loadModel(const CompileOptions &O) {
   LLMC_ASSIGN_OR_RETURN(M->Module,
                         importOnnx(M->Context, O.Model, Import, M->Store));
   for (const std::string &W : Log.Warnings)
-    std::fprintf(stderr, "llmc: warning: %s\n", W.c_str());
+    if (!O.Quiet)
+      std::fprintf(stderr, "llmc: warning: %s\n", W.c_str());
   if (O.Emit == "onnx" && O.StopAfter.empty())
     return M;
   LLMC_ASSIGN_OR_RETURN(PipelineOptions P, pipelineOptions(O));
   LLMC_RETURN_IF_ERROR(raiseGraph(*M->Module, P, weightReader(M->Store)));
   M->MaxPositions = readMaxPositions(M->Store.folder());
-  if (M->MaxPositions > 0 && O.MaxContext > M->MaxPositions)
+  if (!O.Quiet && M->MaxPositions > 0 && O.MaxContext > M->MaxPositions)
     std::fprintf(stderr,
                  "llmc: warning: --max-context %lld is more than the %lld "
                  "positions that config.json declares\n",

@@ -23,7 +23,7 @@ struct ImportedModel {
 };
 
 /// A context with all dialects of the project, one thread.
-std::unique_ptr<ImportedModel> makeEmptyModel(bool PrintRemarks);
+std::unique_ptr<ImportedModel> makeEmptyModel(bool PrintRemarks, bool Quiet);
 
 /// Imports and raises O.Model (stops early with O.StopAfter).
 Result<std::unique_ptr<ImportedModel>> loadModel(const CompileOptions &O);

@@ -60,6 +60,19 @@ class CommandLine(E2E):
         art = self.compile(MODEL, "--f32", "--max-context", "64")
         self.refused(2, "run", art, "--tokens", "1", "--max-tokens", "1", "--logits", "last", "--logits-out", art)
 
+    def test_output_folder_is_checked_before_the_work(self):
+        self.assertIn("nowhere", self.refused(4, "compile", MODEL, "--f32", "-o", self.tmp / "nowhere" / "m.llmc"))
+        self.assertIn("nofolder", self.refused(4, "compile", MODEL, "--f32", "--tokenizer", self.tmp / "nofolder", "-o", self.tmp / "m.llmc"))
+
+    def test_damaged_generation_defaults_are_left_out_with_a_warning(self):
+        model = self.tmp / "model.onnx"
+        model.write_bytes(MODEL.read_bytes())
+        (self.tmp / "generation_config.json").write_text('{"temperature": -1, "do_sample": true}')
+        done = self.ok("compile", model, "--f32", "--max-context", "64", "-o", self.tmp / "m.llmc")
+        self.assertIn("temperature", done.stderr)
+        self.run_tokens(self.tmp / "m.llmc", [1, 2], 2)
+        self.assertEqual(self.ok("compile", model, "--f32", "--max-context", "64", "-o", self.tmp / "m.llmc", "--quiet").stderr, "")
+
     def test_plan_is_what_the_artifact_says(self):
         art = self.compile(MODEL, "--f32", "--max-context", "64")
         before = json.loads(self.ok("plan", MODEL, "--f32", "--max-context", "64", "--json").stdout)
