@@ -17,12 +17,7 @@ llmc_error *llmc_model_load(const char *Path, const llmc_model_options *Given,
   ModelOptions O;
   O.Device = C.device ? C.device : "auto";
   O.Threads = C.threads;
-  if (C.kv_tokens != 0) {
-    uint32_t PageTokens = 1;
-    for (const ManifestPlan &P : (*R)->manifest().Plans)
-      PageTokens = std::max(PageTokens, P.PageTokens);
-    O.Pages = (C.kv_tokens + PageTokens - 1) / PageTokens;
-  }
+  O.KvTokens = C.kv_tokens;
   Result<std::unique_ptr<Model>> M =
       Model::load(std::shared_ptr<const Reader>(R.take()), O);
   if (!M.ok())

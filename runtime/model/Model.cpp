@@ -1,6 +1,9 @@
 // On a device the best of the artifact's targets that it accepts.
 #include "runtime/model/Model.h"
 
+#include "runtime/artifact/Program_generated.h"
+
+#include <algorithm>
 #include <cstdlib>
 
 namespace llmc {
@@ -18,6 +21,13 @@ int preference(const std::string &T) {
 
 ProgramView viewOf(const TargetView &T) {
   return {T.Target, T.Program, T.Code, T.Ptx, T.Weights};
+}
+
+/// Pages of the target's size for so many tokens.
+uint32_t pagesOf(const TargetView &T, uint32_t Tokens) {
+  // 0 in a program without states.
+  uint64_t Size = std::max(1u, fb::GetProgram(T.Program.data())->page_tokens());
+  return static_cast<uint32_t>((Tokens + Size - 1) / Size);
 }
 
 std::string listOf(const std::vector<TargetView> &Targets) {
@@ -47,7 +57,7 @@ Result<std::unique_ptr<Model>> Model::loadOn(std::shared_ptr<const Reader> A,
     return Refused;
   DeviceLoadOptions L;
   L.Threads = O.Threads;
-  L.Pages = O.Pages;
+  L.Pages = pagesOf(*Best, O.KvTokens);
   LLMC_ASSIGN_OR_RETURN(std::unique_ptr<Executable> E,
                         D->load(viewOf(*Best), L));
   std::unique_ptr<Model> M(new Model());

@@ -15,7 +15,9 @@ struct ModelOptions {
   /// artifact has code for, else the CPU; never a silent switch (note()).
   std::string Device = "auto";
   uint32_t Threads = 0; ///< CPU: 0 = as many as the machine grants
-  uint32_t Pages = 0;   ///< KV pages; 0 = the plan's number
+  /// Tokens that the KV pages hold; 0 = the plan's number. Tokens and not
+  /// pages, as the size of a page is the chosen target's.
+  uint32_t KvTokens = 0;
 };
 
 /// An Executable with all that it borrows from. Owned by the caller.

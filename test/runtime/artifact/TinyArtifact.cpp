@@ -6,14 +6,18 @@
 namespace llmc::test {
 namespace {
 
+uint32_t pageTokens(const TinyOptions &O, bool Cuda) {
+  return Cuda ? 16 : O.X86PageTokens;
+}
+
 ManifestPlan planOf(const TinyOptions &O, const char *Target, uint64_t Bytes) {
   ManifestPlan P;
   P.Target = Target;
   P.WeightBytes = Bytes;
   P.Buckets = {1, O.LastBucket};
   P.ArenaBytes = {64, 512};
-  P.PageTokens = 16;
-  P.PageBytes = O.PageBytes;
+  P.PageTokens = pageTokens(O, P.Target == "sm_80");
+  P.PageBytes = O.PageBytes * P.PageTokens / 16;
   P.Pages = 4;
   P.States = {{"kv", 2, 2, 8, 8, DType::F32}};
   return P;
@@ -54,6 +58,7 @@ Manifest tinyManifest(const TinyOptions &O) {
 
 std::vector<uint8_t> tinyProgram(const TinyOptions &O, bool Cuda) {
   flatbuffers::FlatBufferBuilder B;
+  uint32_t PageTokens = pageTokens(O, Cuda);
   std::vector<uint32_t> Buckets = {1, O.LastBucket};
   std::vector<uint64_t> Arena = {64, 512}, Weight = {O.WeightOffset};
   std::vector<flatbuffers::Offset<fb::KvState>> States = {
@@ -78,11 +83,12 @@ std::vector<uint8_t> tinyProgram(const TinyOptions &O, bool Cuda) {
   std::vector<flatbuffers::Offset<flatbuffers::String>> Features;
   if (!Cuda)
     Features = {B.CreateString("avx2"), B.CreateString("fma")};
-  B.Finish(fb::CreateProgramDirect(
-               B, Cuda ? "sm_80" : "x86-64-v3", Cuda ? "cuda" : "x86", 1,
-               &Buckets, &Arena, O.LastBucket, 1, 64, 16, 8,
-               Cuda ? O.CudaBytes : O.X86Bytes, 16, O.PageBytes, 4, &States,
-               &Features, &Kernels, &Launches),
+  B.Finish(fb::CreateProgramDirect(B, Cuda ? "sm_80" : "x86-64-v3",
+                                   Cuda ? "cuda" : "x86", 1, &Buckets, &Arena,
+                                   O.LastBucket, 1, 64, 16, 8,
+                                   Cuda ? O.CudaBytes : O.X86Bytes, PageTokens,
+                                   O.PageBytes * PageTokens / 16, 4, &States,
+                                   &Features, &Kernels, &Launches),
            fb::ProgramIdentifier());
   return {B.GetBufferPointer(), B.GetBufferPointer() + B.GetSize()};
 }

@@ -19,7 +19,8 @@ struct TinyOptions {
   uint32_t LaunchKernel = 0;
   uint64_t WeightOffset = 256;
   uint32_t LastBucket = 8;
-  uint64_t PageBytes = 4096;
+  uint64_t PageBytes = 4096; ///< of a page of 16 tokens
+  uint32_t X86PageTokens = 16;
   uint8_t ArgKind = 3;
   int32_t EosId = 2;
 };
