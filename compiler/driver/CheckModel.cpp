@@ -47,8 +47,6 @@ Status checkModel(const CompileOptions &O, bool Json) {
   CheckReport Report = inspectModel(M->Context, O.Model, Options);
   std::printf("%s",
               Json ? checkJson(Report).c_str() : checkText(Report).c_str());
-  if (Json)
-    std::printf("\n");
   return Report.Outcome;
 }
 
