@@ -6,7 +6,9 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <limits>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 namespace llmcrun {
 
@@ -61,13 +63,21 @@ template <typename T> void Line::number(const char *Key, T &Out) const {
   auto It = J.find(Key);
   if (It == J.end() || It->is_null())
     return;
-  bool Good =
-      std::is_floating_point_v<T> ? It->is_number() : It->is_number_integer();
-  if (Good && std::is_unsigned_v<T>)
-    Good = It->is_number_unsigned();
-  if (!Good)
-    fail(LLMC_MALFORMED,
-         std::string(Key) + " is " + It->dump() + ", expected a number");
+  std::string Found = std::string(Key) + " is " + It->dump();
+  if constexpr (std::is_floating_point_v<T>) {
+    if (!It->is_number())
+      fail(LLMC_MALFORMED, Found + ", expected a number");
+  } else {
+    if (!It->is_number_integer())
+      fail(LLMC_MALFORMED, Found + ", expected an integer");
+    bool Fits = It->is_number_unsigned() ? std::in_range<T>(It->get<uint64_t>())
+                                         : std::in_range<T>(It->get<int64_t>());
+    if (!Fits)
+      fail(LLMC_MALFORMED, Found + ", expected " +
+                               std::to_string(std::numeric_limits<T>::min()) +
+                               " to " +
+                               std::to_string(std::numeric_limits<T>::max()));
+  }
   Out = It->get<T>();
 }
 
@@ -82,7 +92,11 @@ std::vector<int32_t> Line::prompt(const llmc::Text &T) const {
     if (!J["tokens"].is_array())
       fail(LLMC_MALFORMED, "tokens is not a list");
     for (const Json &Id : J["tokens"]) {
-      if (!Id.is_number_integer() || Id.get<int64_t>() != Id.get<int32_t>())
+      bool Known =
+          Id.is_number_integer() &&
+          (Id.is_number_unsigned() ? std::in_range<int32_t>(Id.get<uint64_t>())
+                                   : std::in_range<int32_t>(Id.get<int64_t>()));
+      if (!Known)
         fail(LLMC_MALFORMED, "token " + Id.dump() + " is not an id");
       Ids.push_back(Id.get<int32_t>());
     }

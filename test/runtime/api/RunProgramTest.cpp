@@ -137,6 +137,28 @@ TEST_F(RunProgram, BatchErrorsNameTheLine) {
   EXPECT_EQ(run("run ART --batch " + path("b.jsonl")).Code, 3);
 }
 
+TEST_F(RunProgram, BatchNumbersDoNotWrap) {
+  const std::pair<const char *, const char *> Cases[] = {
+      {"\"max_tokens\":4294967299", "max_tokens is 4294967299, expected 0 to "},
+      {"\"max_tokens\":-1", "max_tokens is -1, expected 0 to 4294967295"},
+      {"\"top_k\":4294967297", "top_k is 4294967297, expected -2147483648 to "},
+      {"\"top_k\":18446744073709551615", "top_k is 18446744073709551615, "},
+      {"\"seed\":-1", "seed is -1, expected 0 to 18446744073709551615"},
+      {"\"max_tokens\":3.5", "max_tokens is 3.5, expected an integer"}};
+  for (const auto &[Member, Message] : Cases) {
+    write("b.jsonl",
+          "{\"tokens\":[5]}\n{\"tokens\":[5]," + std::string(Member) + "}\n");
+    Outcome R = run("run ART --batch " + path("b.jsonl"));
+    EXPECT_EQ(R.Code, 4) << Member;
+    EXPECT_EQ(R.Error.find("llmc: error: " + path("b.jsonl") +
+                           ", line 2: " + Message),
+              0u)
+        << R.Error;
+  }
+  write("b.jsonl", "{\"tokens\":[18446744073709551615]}\n");
+  EXPECT_EQ(run("run ART --batch " + path("b.jsonl")).Code, 4);
+}
+
 TEST_F(RunProgram, TokenizeRoundTrip) {
   Outcome R = run("tokenize ART 'The rain' --json");
   ASSERT_EQ(R.Code, 0) << R.Error;
