@@ -11,7 +11,9 @@
 
 #include <atomic>
 #include <cstring>
+#include <new>
 #include <optional>
+#include <stdexcept>
 
 struct llmc_error {
   llmc::Status S;
@@ -53,6 +55,21 @@ Status loadText(const Reader &R, llmc_tokenizer &Out);
 
 inline llmc_error *toError(Status S) {
   return S.ok() ? nullptr : new llmc_error{std::move(S)};
+}
+
+/// The failure of an allocation; needs no memory, is never freed.
+llmc_error *outOfMemory();
+
+/// What a function of the C API does: no exception for want of memory leaves
+/// it. (length_error is how the containers refuse absurd sizes.)
+template <typename Fn> llmc_error *guarded(Fn &&Body) {
+  try {
+    return Body();
+  } catch (const std::bad_alloc &) {
+    return outOfMemory();
+  } catch (const std::length_error &) {
+    return outOfMemory();
+  }
 }
 
 /// Copy of a caller's struct whose later fields may be absent.

@@ -7,28 +7,30 @@ using namespace llmc;
 
 llmc_error *llmc_model_load(const char *Path, const llmc_model_options *Given,
                             llmc_model **Out) {
-  llmc_model_options C = copyOptions(Given);
-  Result<std::unique_ptr<Reader>> R = Reader::open(Path);
-  if (!R.ok())
-    return toError(R.takeStatus());
-  std::shared_ptr<ModelState> S = std::make_shared<ModelState>();
-  if (llmc_error *E = toError(loadText(**R, S->Text)))
-    return E;
-  ModelOptions O;
-  O.Device = C.device ? C.device : "auto";
-  O.Threads = C.threads;
-  O.KvTokens = C.kv_tokens;
-  Result<std::unique_ptr<Model>> M =
-      Model::load(std::shared_ptr<const Reader>(R.take()), O);
-  if (!M.ok())
-    return toError(M.takeStatus());
-  S->Loaded = M.take();
-  S->Device = S->Loaded->device().name();
-  for (const TargetView &T : S->Loaded->artifact().targets())
-    if (T.Target == S->Loaded->target())
-      S->WeightBytes = T.Weights.size();
-  *Out = new llmc_model{std::move(S)};
-  return nullptr;
+  return guarded([&]() -> llmc_error * {
+    llmc_model_options C = copyOptions(Given);
+    Result<std::unique_ptr<Reader>> R = Reader::open(Path);
+    if (!R.ok())
+      return toError(R.takeStatus());
+    std::shared_ptr<ModelState> S = std::make_shared<ModelState>();
+    if (llmc_error *E = toError(loadText(**R, S->Text)))
+      return E;
+    ModelOptions O;
+    O.Device = C.device ? C.device : "auto";
+    O.Threads = C.threads;
+    O.KvTokens = C.kv_tokens;
+    Result<std::unique_ptr<Model>> M =
+        Model::load(std::shared_ptr<const Reader>(R.take()), O);
+    if (!M.ok())
+      return toError(M.takeStatus());
+    S->Loaded = M.take();
+    S->Device = S->Loaded->device().name();
+    for (const TargetView &T : S->Loaded->artifact().targets())
+      if (T.Target == S->Loaded->target())
+        S->WeightBytes = T.Weights.size();
+    *Out = new llmc_model{std::move(S)};
+    return nullptr;
+  });
 }
 void llmc_model_destroy(llmc_model *M) { delete M; }
 
@@ -67,11 +69,18 @@ void llmc_model_default_sampling(const llmc_model *M, llmc_sampling *Out) {
 
 llmc_error *llmc_engine_create(llmc_model *M, const llmc_engine_options *O,
                                llmc_engine **Out) {
-  if (M->S->HasEngine.exchange(true))
-    return toError(usageError("the model has an engine already"));
-  *Out = new llmc_engine{
-      std::make_shared<EngineState>(M->S, copyOptions(O).max_batch)};
-  return nullptr;
+  return guarded([&]() -> llmc_error * {
+    if (M->S->HasEngine.exchange(true))
+      return toError(usageError("the model has an engine already"));
+    try {
+      *Out = new llmc_engine{
+          std::make_shared<EngineState>(M->S, copyOptions(O).max_batch)};
+    } catch (...) {
+      M->S->HasEngine = false;
+      throw;
+    }
+    return nullptr;
+  });
 }
 void llmc_engine_destroy(llmc_engine *E) { delete E; }
 
@@ -95,45 +104,51 @@ SamplingParams paramsOf(const llmc_sampling &S) {
 llmc_error *llmc_engine_submit(llmc_engine *E,
                                const llmc_request_options *Given,
                                llmc_request **Out) {
-  llmc_request_options O = copyOptions(Given);
-  const GenerationDefaults &D = E->S->Model->Text.Defaults;
-  RequestParams P;
-  if (O.tokens != nullptr)
-    P.Prompt.assign(O.tokens, O.tokens + O.token_count);
-  llmc_model Borrowed{E->S->Model};
-  llmc_sampling Defaults{};
-  Defaults.struct_size = sizeof(Defaults);
-  llmc_model_default_sampling(&Borrowed, &Defaults);
-  P.Sampling =
-      paramsOf(O.sampling != nullptr ? copyOptions(O.sampling) : Defaults);
-  P.MaxTokens = O.max_tokens;
-  P.IgnoreEos = O.ignore_eos;
-  for (size_t I = 0; I < O.stop_count; ++I)
-    P.Stop.emplace_back(O.stop[I]);
-  P.EosIds = D.EosIds;
-  P.Logits = static_cast<LogitsWanted>(
-      std::clamp<int>(O.logits, LLMC_LOGITS_NONE, LLMC_LOGITS_ALL));
-  if (O.on_token != nullptr)
-    P.OnToken = [Call = O.on_token, User = O.user](int32_t Token,
-                                                   std::string_view Text) {
-      std::string Terminated(Text);
-      llmc_event Event{Token, Terminated.c_str(), Terminated.size()};
-      return Call(User, &Event);
-    };
-  if (O.on_logits != nullptr)
-    P.OnLogits = [Call = O.on_logits, User = O.user](uint32_t Row,
-                                                     std::span<const float> L) {
-      Call(User, Row, L.data(), L.size());
-    };
-  Result<std::shared_ptr<Request>> R = E->S->Run.submit(std::move(P));
-  if (!R.ok())
-    return toError(R.takeStatus());
-  *Out = new llmc_request{E->S, R.take()};
-  return nullptr;
+  return guarded([&]() -> llmc_error * {
+    llmc_request_options O = copyOptions(Given);
+    const GenerationDefaults &D = E->S->Model->Text.Defaults;
+    RequestParams P;
+    if (O.tokens != nullptr)
+      P.Prompt.assign(O.tokens, O.tokens + O.token_count);
+    llmc_model Borrowed{E->S->Model};
+    llmc_sampling Defaults{};
+    Defaults.struct_size = sizeof(Defaults);
+    llmc_model_default_sampling(&Borrowed, &Defaults);
+    P.Sampling =
+        paramsOf(O.sampling != nullptr ? copyOptions(O.sampling) : Defaults);
+    P.MaxTokens = O.max_tokens;
+    P.IgnoreEos = O.ignore_eos;
+    for (size_t I = 0; I < O.stop_count; ++I)
+      P.Stop.emplace_back(O.stop[I]);
+    P.EosIds = D.EosIds;
+    P.Logits = static_cast<LogitsWanted>(
+        std::clamp<int>(O.logits, LLMC_LOGITS_NONE, LLMC_LOGITS_ALL));
+    if (O.on_token != nullptr)
+      P.OnToken = [Call = O.on_token, User = O.user](int32_t Token,
+                                                     std::string_view Text) {
+        std::string Terminated(Text);
+        llmc_event Event{Token, Terminated.c_str(), Terminated.size()};
+        return Call(User, &Event);
+      };
+    if (O.on_logits != nullptr)
+      P.OnLogits = [Call = O.on_logits,
+                    User = O.user](uint32_t Row, std::span<const float> L) {
+        Call(User, Row, L.data(), L.size());
+      };
+    // Before it is queued: a request without a handle could not be ended.
+    std::unique_ptr<llmc_request> Handle(new llmc_request{E->S, nullptr});
+    Result<std::shared_ptr<Request>> R = E->S->Run.submit(std::move(P));
+    if (!R.ok())
+      return toError(R.takeStatus());
+    Handle->R = R.take();
+    *Out = Handle.release();
+    return nullptr;
+  });
 }
 
 llmc_error *llmc_engine_step(llmc_engine *E, bool *Done) {
-  return toError(E->S->Run.step(*Done));
+  return guarded(
+      [&]() -> llmc_error * { return toError(E->S->Run.step(*Done)); });
 }
 
 void llmc_request_cancel(llmc_request *R) { R->R->cancel(); }
@@ -160,12 +175,16 @@ void llmc_request_get_result(const llmc_request *R, llmc_result *Out) {
 }
 
 llmc_error *llmc_sequence_create(llmc_engine *E, llmc_sequence **Out) {
-  *Out = new llmc_sequence{E->S, E->S->Pages.create()};
-  return nullptr;
+  return guarded([&]() -> llmc_error * {
+    *Out = new llmc_sequence{E->S, E->S->Pages.create()};
+    return nullptr;
+  });
 }
 llmc_error *llmc_sequence_fork(const llmc_sequence *S, llmc_sequence **Out) {
-  *Out = new llmc_sequence{S->Engine, S->Engine->Pages.fork(S->Id)};
-  return nullptr;
+  return guarded([&]() -> llmc_error * {
+    *Out = new llmc_sequence{S->Engine, S->Engine->Pages.fork(S->Id)};
+    return nullptr;
+  });
 }
 uint32_t llmc_sequence_length(const llmc_sequence *S) {
   return S->Engine->Pages.length(S->Id);
@@ -182,17 +201,20 @@ void llmc_sequence_destroy(llmc_sequence *S) {
 llmc_error *llmc_engine_forward(llmc_engine *E, const llmc_row *Rows,
                                 size_t Count, float *Logits,
                                 size_t LogitsCount) {
-  std::vector<StepRow> In;
-  In.reserve(Count);
-  for (size_t I = 0; I < Count; ++I) {
-    if (Rows[I].sequence == nullptr || Rows[I].sequence->Engine != E->S)
-      return toError(usageError("row " + std::to_string(I) +
-                                " names no sequence of this engine"));
-    In.push_back({Rows[I].sequence->Id, Rows[I].token,
-                  Rows[I].token_class == LLMC_GENERATED ? TokenClass::Generated
-                                                        : TokenClass::Prompt,
-                  Rows[I].want_logits});
-  }
-  return toError(
-      E->S->Pages.step(In, std::span<float>(Logits, Logits ? LogitsCount : 0)));
+  return guarded([&]() -> llmc_error * {
+    std::vector<StepRow> In;
+    In.reserve(Count);
+    for (size_t I = 0; I < Count; ++I) {
+      if (Rows[I].sequence == nullptr || Rows[I].sequence->Engine != E->S)
+        return toError(usageError("row " + std::to_string(I) +
+                                  " names no sequence of this engine"));
+      In.push_back({Rows[I].sequence->Id, Rows[I].token,
+                    Rows[I].token_class == LLMC_GENERATED
+                        ? TokenClass::Generated
+                        : TokenClass::Prompt,
+                    Rows[I].want_logits});
+    }
+    return toError(E->S->Pages.step(
+        In, std::span<float>(Logits, Logits ? LogitsCount : 0)));
+  });
 }

@@ -65,6 +65,12 @@ Status llmc::loadText(const Reader &R, llmc_tokenizer &Out) {
   return Status::success();
 }
 
+llmc_error *llmc::outOfMemory() {
+  // Short enough to stay inside the string object.
+  static llmc_error Shared{doesNotFitError("out of memory")};
+  return &Shared;
+}
+
 uint32_t llmc_api_version(void) { return LLMC_API_VERSION; }
 void llmc_free(void *Memory) { std::free(Memory); }
 
@@ -80,25 +86,30 @@ size_t llmc_error_note_count(const llmc_error *E) {
 const char *llmc_error_note(const llmc_error *E, size_t I) {
   return I < E->S.notes().size() ? E->S.notes()[I].c_str() : nullptr;
 }
-void llmc_error_destroy(llmc_error *E) { delete E; }
+void llmc_error_destroy(llmc_error *E) {
+  if (E != outOfMemory())
+    delete E;
+}
 
 llmc_error *llmc_tokenizer_load(const char *Path, llmc_tokenizer **Out) {
-  std::unique_ptr<llmc_tokenizer> T = std::make_unique<llmc_tokenizer>();
-  std::error_code Error;
-  bool Folder = std::filesystem::is_directory(Path, Error) ||
-                std::filesystem::path(Path).extension() == ".json";
-  if (Folder) {
-    if (llmc_error *E = toError(loadFolder(Path, *T)))
-      return E;
-  } else {
-    Result<std::unique_ptr<Reader>> R = Reader::open(Path);
-    if (!R.ok())
-      return toError(R.takeStatus());
-    if (llmc_error *E = toError(loadText(**R, *T)))
-      return E;
-  }
-  *Out = T.release();
-  return nullptr;
+  return guarded([&]() -> llmc_error * {
+    std::unique_ptr<llmc_tokenizer> T = std::make_unique<llmc_tokenizer>();
+    std::error_code Error;
+    bool Folder = std::filesystem::is_directory(Path, Error) ||
+                  std::filesystem::path(Path).extension() == ".json";
+    if (Folder) {
+      if (llmc_error *E = toError(loadFolder(Path, *T)))
+        return E;
+    } else {
+      Result<std::unique_ptr<Reader>> R = Reader::open(Path);
+      if (!R.ok())
+        return toError(R.takeStatus());
+      if (llmc_error *E = toError(loadText(**R, *T)))
+        return E;
+    }
+    *Out = T.release();
+    return nullptr;
+  });
 }
 void llmc_tokenizer_destroy(llmc_tokenizer *T) { delete T; }
 
@@ -112,56 +123,64 @@ bool llmc_tokenizer_has_template(const llmc_tokenizer *T) {
 llmc_error *llmc_tokenizer_encode(const llmc_tokenizer *T, const char *Text,
                                   size_t Length, uint32_t Flags, int32_t **Ids,
                                   size_t *Count) {
-  if (llmc_error *E = toError(needVocabulary(T)))
-    return E;
-  EncodeOptions O;
-  O.AddSpecial = (Flags & LLMC_NO_SPECIAL) == 0;
-  O.SpecialAsText = (Flags & LLMC_SPECIAL_AS_TEXT) != 0;
-  Result<std::vector<int32_t>> R =
-      T->Vocabulary->encode(std::string_view(Text, Length), O);
-  if (!R.ok())
-    return toError(R.takeStatus());
-  size_t Bytes = R->size() * sizeof(int32_t);
-  int32_t *P = static_cast<int32_t *>(std::malloc(Bytes + 1));
-  if (P == nullptr)
-    return toError(doesNotFitError("no memory for " +
-                                   std::to_string(R->size()) + " tokens"));
-  if (Bytes != 0)
-    std::memcpy(P, R->data(), Bytes);
-  *Ids = P;
-  *Count = R->size();
-  return nullptr;
+  return guarded([&]() -> llmc_error * {
+    if (llmc_error *E = toError(needVocabulary(T)))
+      return E;
+    EncodeOptions O;
+    O.AddSpecial = (Flags & LLMC_NO_SPECIAL) == 0;
+    O.SpecialAsText = (Flags & LLMC_SPECIAL_AS_TEXT) != 0;
+    Result<std::vector<int32_t>> R =
+        T->Vocabulary->encode(std::string_view(Text, Length), O);
+    if (!R.ok())
+      return toError(R.takeStatus());
+    size_t Bytes = R->size() * sizeof(int32_t);
+    int32_t *P = static_cast<int32_t *>(std::malloc(Bytes + 1));
+    if (P == nullptr)
+      return toError(doesNotFitError("no memory for " +
+                                     std::to_string(R->size()) + " tokens"));
+    if (Bytes != 0)
+      std::memcpy(P, R->data(), Bytes);
+    *Ids = P;
+    *Count = R->size();
+    return nullptr;
+  });
 }
 
 llmc_error *llmc_tokenizer_decode(const llmc_tokenizer *T, const int32_t *Ids,
                                   size_t Count, bool SkipSpecial, char **Text,
                                   size_t *Length) {
-  if (llmc_error *E = toError(needVocabulary(T)))
-    return E;
-  return giveText(T->Vocabulary->decode({Ids, Count}, SkipSpecial), Text,
-                  Length);
+  return guarded([&]() -> llmc_error * {
+    if (llmc_error *E = toError(needVocabulary(T)))
+      return E;
+    return giveText(T->Vocabulary->decode({Ids, Count}, SkipSpecial), Text,
+                    Length);
+  });
 }
 
 llmc_error *llmc_tokenizer_spelling(const llmc_tokenizer *T, int32_t Id,
                                     char **Text) {
-  if (llmc_error *E = toError(needVocabulary(T)))
-    return E;
-  return giveText(T->Vocabulary->spellingOf(Id), Text, nullptr);
+  return guarded([&]() -> llmc_error * {
+    if (llmc_error *E = toError(needVocabulary(T)))
+      return E;
+    return giveText(T->Vocabulary->spellingOf(Id), Text, nullptr);
+  });
 }
 
 llmc_error *llmc_tokenizer_render(const llmc_tokenizer *T, const char *Messages,
                                   const char *Tools, bool AddGenerationPrompt,
                                   char **Text, size_t *Length) {
-  if (T->TemplateSource.empty())
-    return toError(usageError("the artifact has no chat template"));
-  // Compiled here and not at load: most loads never render.
-  Result<ChatTemplate> C = ChatTemplate::compile(T->TemplateSource);
-  if (!C.ok())
-    return toError(C.takeStatus());
-  Result<std::string> V = chatVariables(Messages, Tools ? Tools : "",
-                                        AddGenerationPrompt, T->Defaults);
-  if (!V.ok())
-    return toError(V.takeStatus());
-  Result<std::string> R = C->render(*V);
-  return R.ok() ? giveText(*R, Text, Length) : toError(R.takeStatus());
+  return guarded([&]() -> llmc_error * {
+    if (T->TemplateSource.empty())
+      return toError(usageError("the artifact has no chat template"));
+    // Compiled here and not at load: most loads never render.
+    Result<ChatTemplate> C = ChatTemplate::compile(T->TemplateSource);
+    if (!C.ok())
+      return toError(C.takeStatus());
+    Result<std::string> V = chatVariables(Messages, Tools ? Tools : "",
+                                          AddGenerationPrompt, T->Defaults);
+    if (!V.ok())
+      return toError(V.takeStatus());
+    Result<std::string> R = C->render(*V);
+    return R.ok() ? giveText(*R, Text, Length) : toError(R.takeStatus());
+  });
 }

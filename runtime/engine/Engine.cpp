@@ -3,10 +3,12 @@
 // that it can need at most are free, so it never has to be put back.
 #include "runtime/engine/Engine.h"
 
+#include "runtime/base/Workspace.h"
 #include "runtime/engine/StopMatcher.h"
 #include "runtime/text/Detokenizer.h"
 
 #include <algorithm>
+#include <new>
 
 namespace llmc {
 
@@ -46,6 +48,10 @@ Engine::Engine(Session &Sess, const Tokenizer *Tok, uint32_t Batch)
     : S(Sess), T(Tok), MaxBatch(S.info().MaxSequences) {
   if (Batch != 0)
     MaxBatch = std::min(MaxBatch, Batch);
+  Running.reserve(MaxBatch);
+  // Every sequence of a step may want one row; more only a prompt all of whose
+  // rows are wanted, which then comes in pieces.
+  MaxLogits = stepLogitRows(S.info().MaxTokens, MaxBatch);
 }
 Engine::~Engine() {
   for (const std::shared_ptr<Request> &R : Running)
@@ -93,8 +99,8 @@ void Engine::admit() {
     }
     if (ReservedPages + R->Pages > S.pageCapacity())
       return; // first come, first served
-    ReservedPages += R->Pages;
     R->Sequence = S.create();
+    ReservedPages += R->Pages;
     R->Admitted = R->First = Clock::now();
     Running.push_back(std::move(R));
     Waiting.pop_front();
@@ -103,20 +109,22 @@ void Engine::admit() {
 
 void Engine::plan() {
   Rows.clear(), Owners.clear();
-  uint32_t Left = S.info().MaxTokens;
+  uint32_t Left = S.info().MaxTokens, LogitsLeft = MaxLogits;
   for (const std::shared_ptr<Request> &R : Running)
     if (R->Next >= 0 && Left > 0) {
       Rows.push_back({R->Sequence, R->Next, TokenClass::Generated, true});
       Owners.push_back({R.get(), UINT32_MAX});
-      --Left;
+      --Left, --LogitsLeft;
     }
   for (size_t I = 0; I < Running.size() && Left > 0; ++I) {
     Request &R = *Running[(I + Rotate) % Running.size()];
     uint32_t Size = static_cast<uint32_t>(R.P.Prompt.size());
     for (uint32_t Row = R.Fed; Row < Size && Left > 0; ++Row, --Left) {
-      bool Last = Row + 1 == Size;
-      Rows.push_back({R.Sequence, R.P.Prompt[Row], TokenClass::Prompt,
-                      Last || R.P.Logits == LogitsWanted::All});
+      bool Wanted = Row + 1 == Size || R.P.Logits == LogitsWanted::All;
+      if (Wanted && LogitsLeft == 0)
+        break;
+      LogitsLeft -= Wanted;
+      Rows.push_back({R.Sequence, R.P.Prompt[Row], TokenClass::Prompt, Wanted});
       Owners.push_back({&R, Row});
     }
   }
@@ -124,6 +132,29 @@ void Engine::plan() {
 }
 
 Status Engine::step(bool &Done) {
+  Status Ran;
+  try {
+    Ran = run(Done);
+  } catch (const std::bad_alloc &) {
+    Ran = doesNotFitError("out of memory");
+  }
+  if (Ran.ok())
+    return Ran;
+  for (const std::shared_ptr<Request> &R : Running) {
+    if (R->done())
+      continue;
+    try {
+      R->Result.Failure = Ran;
+      finish(*R, FinishReason::Cancelled);
+    } catch (const std::bad_alloc &) {
+      R->Result.Finish = FinishReason::Cancelled; // without the held back text
+    }
+  }
+  retire();
+  return Ran;
+}
+
+Status Engine::run(bool &Done) {
   for (const std::shared_ptr<Request> &R : Running)
     if (R->Cancelled && !R->done())
       finish(*R, FinishReason::Cancelled);
@@ -137,15 +168,7 @@ Status Engine::step(bool &Done) {
       Rows.begin(), Rows.end(), [](const StepRow &R) { return R.WantLogits; }));
   if (Logits.size() < Wanted * S.info().Vocab)
     Logits.resize(Wanted * S.info().Vocab);
-  Status Ran = S.step(Rows, Logits);
-  if (!Ran.ok()) {
-    for (const std::shared_ptr<Request> &R : Running) {
-      R->Result.Failure = Ran;
-      finish(*R, FinishReason::Cancelled);
-    }
-    retire();
-    return Ran;
-  }
+  LLMC_RETURN_IF_ERROR(S.step(Rows, Logits));
   for (size_t I = 0; I < Rows.size(); ++I)
     commit(*Owners[I].R, I);
   retire();

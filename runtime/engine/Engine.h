@@ -74,6 +74,7 @@ public:
   size_t waiting() const { return Waiting.size(); }
 
 private:
+  Status run(bool &Done);
   void admit();
   void plan();
   void commit(Request &R, size_t Row);
@@ -83,6 +84,7 @@ private:
   Session &S;
   const Tokenizer *T;
   uint32_t MaxBatch;
+  uint32_t MaxLogits;         ///< rows of logits in a step
   uint32_t ReservedPages = 0; ///< promised to running requests
   std::deque<std::shared_ptr<Request>> Waiting;
   std::vector<std::shared_ptr<Request>> Running;

@@ -25,6 +25,7 @@ SequenceId Session::create() {
   if (FreeIds.empty()) {
     Id = static_cast<SequenceId>(Sequences.size());
     Sequences.emplace_back();
+    FreeIds.reserve(Sequences.capacity()); // free() must not fail
   } else {
     Id = FreeIds.back();
     FreeIds.pop_back();
@@ -34,9 +35,10 @@ SequenceId Session::create() {
 }
 
 SequenceId Session::fork(SequenceId From) {
+  std::vector<uint32_t> Pages = Sequences[From].Pages;
   SequenceId Id = create();
   Sequence &S = Sequences[Id];
-  S.Pages = Sequences[From].Pages;
+  S.Pages = std::move(Pages);
   S.Length = Sequences[From].Length;
   for (uint32_t P : S.Pages)
     Pool.retain(P);
@@ -128,6 +130,7 @@ Status Session::reserve(Sequence &S) {
   uint32_t Needed = pagesFor(uint64_t{S.Length} + S.Added);
   if (S.Length % info().PageTokens != 0)
     LLMC_RETURN_IF_ERROR(makeOwn(S, S.Length / info().PageTokens));
+  S.Pages.reserve(Needed); // a page is never taken and then lost
   while (S.Pages.size() < Needed) {
     uint32_t P =
         Pool.allocate(S.Pages.empty() ? PagePool::None : S.Pages.back());
@@ -201,6 +204,17 @@ void Session::leaveStep(bool Commit) {
 }
 
 Status Session::step(std::span<const StepRow> Rows, std::span<float> Logits) {
+  try {
+    Status S = run(Rows, Logits);
+    leaveStep(S.ok());
+    return S;
+  } catch (...) { // no memory
+    leaveStep(false);
+    throw;
+  }
+}
+
+Status Session::run(std::span<const StepRow> Rows, std::span<float> Logits) {
   Status S = check(Rows, Logits.size());
   for (size_t I = 0; I < InStep.size() && S.ok(); ++I)
     S = reserve(Sequences[InStep[I]]);
@@ -218,7 +232,6 @@ Status Session::step(std::span<const StepRow> Rows, std::span<float> Logits) {
     In.Logits = Logits.first(LogitRows.size() * info().Vocab);
     S = Exec.step(In);
   }
-  leaveStep(S.ok());
   return S;
 }
 

@@ -75,6 +75,7 @@ private:
   Status reserve(Sequence &S);
   Status makeOwn(Sequence &S, uint32_t Index);
   void fill(std::span<const StepRow> Rows);
+  Status run(std::span<const StepRow> Rows, std::span<float> Logits);
   void leaveStep(bool Commit);
 
   Executable &Exec;

@@ -3,9 +3,52 @@
 #include "llmc/llmc.hpp"
 #include "test/runtime/api/TestArtifact.h"
 
+#include <cstdlib>
 #include <gtest/gtest.h>
+#include <new>
 
 namespace {
+/// Allocations of this thread that still succeed; below 0: all do.
+thread_local long AllocationsLeft = -1;
+
+void *allocate(std::size_t Bytes) noexcept {
+  if (AllocationsLeft == 0)
+    return nullptr;
+  if (AllocationsLeft > 0)
+    --AllocationsLeft;
+  return std::malloc(Bytes ? Bytes : 1);
+}
+} // namespace
+
+void *operator new(std::size_t Bytes) {
+  if (void *P = allocate(Bytes))
+    return P;
+  throw std::bad_alloc();
+}
+void *operator new(std::size_t Bytes, const std::nothrow_t &) noexcept {
+  return allocate(Bytes);
+}
+void operator delete(void *P) noexcept { std::free(P); }
+void operator delete(void *P, std::size_t) noexcept { std::free(P); }
+
+namespace {
+
+/// Calls with 0, 1, 2 … allocations that succeed until the call does; all
+/// failures before that are for want of memory.
+template <typename Fn> void starve(Fn &&Call) {
+  int Failures = 0;
+  for (long Allowed = 0; Allowed < 100000; Allowed += 1 + Allowed / 8) {
+    AllocationsLeft = Allowed;
+    llmc_error *E = Call();
+    AllocationsLeft = -1;
+    if (E == nullptr)
+      return EXPECT_GT(Failures, 0), void();
+    ++Failures;
+    EXPECT_EQ(llmc_error_code(E), LLMC_DOES_NOT_FIT) << llmc_error_message(E);
+    llmc_error_destroy(E);
+  }
+  FAIL() << "never succeeds";
+}
 
 llmc::Model load(bool Int8 = false, bool WithText = true) {
   llmc::ModelOptions O;
@@ -225,6 +268,72 @@ TEST(Api, TemplatesRender) {
   EXPECT_EQ(T.render(R"([{"role":"user","content":"hi"}])", ""),
             "<|begin|>user\nhi<|end|><|begin|>assistant\n");
   EXPECT_THROW(T.render("{}", ""), llmc::Error);
+}
+
+TEST(Api, WantOfMemoryIsAnError) {
+  std::string Path = llmc::test::testArtifact();
+  llmc_model_options MO{};
+  MO.struct_size = sizeof(MO);
+  MO.device = "cpu";
+  MO.threads = 1;
+  llmc_tokenizer *T = nullptr;
+  starve([&] { return llmc_tokenizer_load(Path.c_str(), &T); });
+  ASSERT_NE(T, nullptr);
+  std::string Words = "The train in the rain, and the inner pain of 1999";
+  int32_t *Ids = nullptr;
+  size_t Count = 0, Length = 0;
+  starve([&] {
+    return llmc_tokenizer_encode(T, Words.data(), Words.size(), 0, &Ids,
+                                 &Count);
+  });
+  char *Text = nullptr;
+  starve([&] {
+    return llmc_tokenizer_decode(T, Ids, Count, false, &Text, &Length);
+  });
+  llmc_free(Text);
+  starve([&] {
+    return llmc_tokenizer_render(
+        T, R"([{"role":"user","content":"a longer line of text"}])", nullptr,
+        true, &Text, &Length);
+  });
+  llmc_free(Text);
+  llmc_model *M = nullptr;
+  starve([&] { return llmc_model_load(Path.c_str(), &MO, &M); });
+  ASSERT_NE(M, nullptr);
+  llmc_engine *E = nullptr;
+  starve([&] { return llmc_engine_create(M, nullptr, &E); });
+  ASSERT_NE(E, nullptr);
+  // A request, and the steps that run it, are each done again from the start.
+  starve([&]() -> llmc_error * {
+    llmc_request_options O{};
+    O.struct_size = sizeof(O);
+    O.tokens = Ids, O.token_count = Count;
+    O.max_tokens = 3;
+    O.ignore_eos = true;
+    llmc_request *R = nullptr;
+    llmc_error *Bad = llmc_engine_submit(E, &O, &R);
+    for (bool Done = false; Bad == nullptr && !Done;)
+      Bad = llmc_engine_step(E, &Done);
+    llmc_request_destroy(R);
+    return Bad;
+  });
+  llmc_sequence *S = nullptr, *Fork = nullptr;
+  starve([&] { return llmc_sequence_create(E, &S); });
+  starve([&] {
+    llmc_row Row{S, 5, LLMC_PROMPT, false};
+    return llmc_engine_forward(E, &Row, 1, nullptr, 0);
+  });
+  EXPECT_EQ(llmc_sequence_length(S), 1u);
+  starve([&] { return llmc_sequence_fork(S, &Fork); });
+  EXPECT_EQ(llmc_sequence_length(Fork), 1u);
+  AllocationsLeft = 0; // destroying needs none
+  llmc_sequence_destroy(Fork);
+  llmc_sequence_destroy(S);
+  llmc_engine_destroy(E);
+  llmc_model_destroy(M);
+  llmc_tokenizer_destroy(T);
+  AllocationsLeft = -1;
+  llmc_free(Ids);
 }
 
 } // namespace

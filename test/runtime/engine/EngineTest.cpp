@@ -240,4 +240,31 @@ TEST_F(EngineTest, ZeroTokensOnlyFeedsThePrompt) {
   EXPECT_EQ(R->result().Finish, FinishReason::Length);
 }
 
+TEST_F(EngineTest, LogitsOfAllRowsComeInPieces) {
+  ExecutableInfo I = info();
+  I.MaxTokens = 64, I.Pages = 64;
+  ToyExecutable Big(I);
+  Session Sess(Big, 0);
+  Engine Run(Sess, &tokenizer());
+  RequestParams P = request(std::vector<int32_t>(100, 3), 1);
+  P.Logits = LogitsWanted::All;
+  std::vector<uint32_t> Rows;
+  size_t Most = 0;
+  P.OnLogits = [&](uint32_t Row, std::span<const float>) {
+    Rows.push_back(Row);
+    Most = std::max(Most, Big.LastTokens);
+  };
+  // Another one, without logits, goes on beside it.
+  std::shared_ptr<Request> A = submit(Run, std::move(P));
+  std::shared_ptr<Request> B =
+      submit(Run, request(std::vector<int32_t>(90, 4), 2));
+  run(Run);
+  ASSERT_EQ(Rows.size(), 100u);
+  for (uint32_t I = 0; I < 100; ++I)
+    EXPECT_EQ(Rows[I], I);
+  EXPECT_LE(Big.MostLogitRows, 32u);
+  EXPECT_EQ(Most, 64u);
+  EXPECT_EQ(B->result().Tokens.size(), 2u);
+}
+
 } // namespace

@@ -7,6 +7,7 @@
 
 #include "runtime/device/Device.h"
 
+#include <algorithm>
 #include <vector>
 
 namespace llmc {
@@ -28,6 +29,7 @@ public:
   Status step(const StepInput &In) override {
     ++Steps;
     LastTokens = In.Ids.size();
+    MostLogitRows = std::max(MostLogitRows, In.LogitRows.size());
     if (FailNext)
       return FailNext = false, internalError("toy failure");
     for (size_t T = 0; T < In.Ids.size(); ++T) {
@@ -61,7 +63,7 @@ public:
   }
 
   int Steps = 0, Copies = 0;
-  size_t LastTokens = 0;
+  size_t LastTokens = 0, MostLogitRows = 0;
   bool FailNext = false;
 
 private:
