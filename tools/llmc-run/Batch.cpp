@@ -153,11 +153,10 @@ llmc::RequestOptions Line::options(const llmc::Text &T,
   return O;
 }
 
-/// A request with the logits that it has given so far.
+/// A request with the file that its logits go to.
 struct Entry {
   llmc::Request R;
-  size_t PromptTokens = 0;
-  std::vector<float> Logits;
+  NpyWriter Logits;
 };
 
 std::vector<llmc::RequestOptions>
@@ -193,10 +192,12 @@ void runBatch(const RunFlags &F) {
   llmc::Engine E(M);
   for (size_t I = 0; I < All.size(); ++I) {
     Entry &To = Entries[I];
-    To.PromptTokens = All[I].Tokens.size();
     All[I].Logits = Wanted;
+    if (Wanted != LLMC_LOGITS_NONE)
+      To.Logits = NpyWriter(F.LogitsOut + "/" + std::to_string(I) + ".npy",
+                            logitsShape(All[I], Vocab));
     All[I].OnLogits = [&To](uint32_t, std::span<const float> L) {
-      To.Logits.insert(To.Logits.end(), L.begin(), L.end());
+      To.Logits.add(L);
     };
     All[I].OnToken = [](const llmc_event &) { return !interrupted(); };
     try {
@@ -214,12 +215,7 @@ void runBatch(const RunFlags &F) {
       llmc_result R = Entries[Next].R.result();
       if (R.finish == LLMC_RUNNING)
         break;
-      std::vector<float> L = std::move(Entries[Next].Logits);
-      if (Wanted != LLMC_LOGITS_NONE)
-        writeNpy(F.LogitsOut + "/" + std::to_string(Next) + ".npy", L,
-                 Wanted == LLMC_LOGITS_LAST
-                     ? std::vector<size_t>{Vocab}
-                     : std::vector<size_t>{Entries[Next].PromptTokens, Vocab});
+      Entries[Next].Logits.finish();
       llmc::JsonWriter W;
       W.beginObject();
       writeResult(W, R);

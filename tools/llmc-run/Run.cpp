@@ -86,22 +86,16 @@ void run(const RunFlags &F) {
   O.Stop = F.Stop;
   O.Logits = logitsOf(F);
   O.OnToken = streamer(F, T.hasVocabulary());
-  std::vector<float> Logits;
-  O.OnLogits = [&](uint32_t, std::span<const float> L) {
-    Logits.insert(Logits.end(), L.begin(), L.end());
-  };
+  NpyWriter Logits;
+  if (O.Logits != LLMC_LOGITS_NONE)
+    Logits = NpyWriter(F.LogitsOut, logitsShape(O, M.info().vocab));
+  O.OnLogits = [&](uint32_t, std::span<const float> L) { Logits.add(L); };
   llmc::Engine E(M, 1);
   llmc::Request R = E.submit(O);
   while (E.step())
     throwIfInterrupted();
   throwIfInterrupted();
-  if (O.Logits != LLMC_LOGITS_NONE) {
-    size_t Vocab = M.info().vocab;
-    writeNpy(F.LogitsOut, Logits,
-             O.Logits == LLMC_LOGITS_LAST
-                 ? std::vector<size_t>{Vocab}
-                 : std::vector<size_t>{O.Tokens.size(), Vocab});
-  }
+  Logits.finish();
   if (F.Json)
     printJson(R.result(), M.info().device, LoadMs);
   else
@@ -121,6 +115,12 @@ llmc_logits logitsOf(const RunFlags &F) {
   if (F.Logits != "last" && F.Logits != "all")
     usage("--logits is '" + F.Logits + "', expected last or all");
   return F.Logits == "last" ? LLMC_LOGITS_LAST : LLMC_LOGITS_ALL;
+}
+
+std::vector<size_t> logitsShape(const llmc::RequestOptions &O, size_t Vocab) {
+  if (O.Logits == LLMC_LOGITS_LAST)
+    return {Vocab};
+  return {O.Tokens.size(), Vocab};
 }
 
 void writeResult(llmc::JsonWriter &W, const llmc_result &R) {

@@ -18,6 +18,8 @@ struct RunFlags {
 
 /// Checks --logits and --logits-out.
 llmc_logits logitsOf(const RunFlags &F);
+/// Dimensions of what a request gives: one row, or one per prompt token.
+std::vector<size_t> logitsShape(const llmc::RequestOptions &O, size_t Vocab);
 /// Members tokens, text, finish_reason, stop, usage of an open object.
 void writeResult(llmc::JsonWriter &W, const llmc_result &R);
 
