@@ -6,15 +6,25 @@
  * which the caller sets to sizeof; fields that a newer library added then read
  * as 0. Strings are UTF-8. All _destroy functions accept NULL.
  *
- * Threads: a tokenizer may be used by any number of threads. A model may be
- * shared, but holds one engine at a time. An engine, its requests and its
- * sequences are used by one thread at a time; only llmc_request_cancel may be
- * called from any thread. There are no hidden threads but the workers of a CPU
- * step, and no global state.
- *
  * Lifecycle: load a model, create an engine, submit requests, call
  * llmc_engine_step until done. Handles may be destroyed in any order: each
- * keeps alive what it needs. */
+ * keeps alive what it needs. No hidden threads but the workers of a CPU step,
+ * and no global state. Want of memory is an error (LLMC_DOES_NOT_FIT), never
+ * an exception or an abort.
+ *
+ * Every function says three things:
+ *
+ *   Since:   the version that brought it, and its promise. "stable": callers
+ *            keep working, with newer libraries of the same API version, too.
+ *            "unstable": may change or go in any release; pin the version.
+ *   Owns:    who frees what the call hands out or takes in. "borrowed": valid
+ *            as long as the object that it is asked of, unless said otherwise.
+ *   Threads: "any": from any thread at any time. "shared": any number of
+ *            threads may do so at once on the same object, as long as none
+ *            destroys it. "engine": from one thread at a time for an engine
+ *            with all its requests and sequences; another thread may take
+ *            over between calls. "last": no other thread may be using the
+ *            object. */
 #ifndef LLMC_LLMC_H
 #define LLMC_LLMC_H
 
@@ -35,10 +45,14 @@ typedef struct llmc_engine llmc_engine;       /* requests on a model */
 typedef struct llmc_request llmc_request;     /* one completion */
 typedef struct llmc_sequence llmc_sequence;   /* tokens fed by hand */
 
-/* Version of the library that runs; compare with LLMC_API_VERSION. */
+/* Version of the library that runs; compare with LLMC_API_VERSION: where they
+ * differ, the header is not that of the library.
+ * Since: 0.1, stable.  Threads: any. */
 uint32_t llmc_api_version(void);
 
-/* Frees what a function documents as "free with llmc_free". NULL is fine. */
+/* Frees what a function documents as "free with llmc_free". NULL is fine. The
+ * free() of the caller's C library may be another one.
+ * Since: 0.1, stable.  Owns: takes the memory.  Threads: any. */
 void llmc_free(void *memory);
 
 /* ---- Errors ------------------------------------------------------------ */
@@ -54,26 +68,42 @@ typedef enum llmc_code {
   LLMC_INTERRUPTED = 130 /* stopped by the user */
 } llmc_code;
 
-/* Kind of the failure. */
+/* Kind of the failure.
+ * Since: 0.1, stable.  Threads: shared. */
 llmc_code llmc_error_code(const llmc_error *error);
-/* One line, lower case; borrowed from the error. */
+/* What failed, in one line of lower case with the numbers involved. The words
+ * are for people and may change; decide by the code.
+ * Since: 0.1, stable.  Owns: borrowed from the error.  Threads: shared. */
 const char *llmc_error_message(const llmc_error *error);
-/* Further lines: their number, and each (borrowed; NULL past the end). */
+/* Number of further lines, such as one reason for each target.
+ * Since: 0.1, stable.  Threads: shared. */
 size_t llmc_error_note_count(const llmc_error *error);
+/* The line of that index; NULL past the end.
+ * Since: 0.1, stable.  Owns: borrowed from the error.  Threads: shared. */
 const char *llmc_error_note(const llmc_error *error, size_t index);
-/* Ends the error's life. */
+/* Ends the error's life, and that of its texts.
+ * Since: 0.1, stable.  Owns: takes the error.  Threads: last. */
 void llmc_error_destroy(llmc_error *error);
 
 /* ---- Text -------------------------------------------------------------- */
 
 /* Loads the text side of an artifact, or of a model's folder with
- * tokenizer.json. No device is touched. Destroy with llmc_tokenizer_destroy. */
+ * tokenizer.json. No device is touched. Fails when the file is damaged, not
+ * when it has no tokenizer.
+ * Since: 0.1, stable.  Owns: *out is the caller's; llmc_tokenizer_destroy.
+ * Threads: any. */
 llmc_error *llmc_tokenizer_load(const char *path, llmc_tokenizer **out);
+/* Ends a loaded tokenizer's life; not for that of llmc_model_tokenizer.
+ * Since: 0.1, stable.  Owns: takes the tokenizer.  Threads: last. */
 void llmc_tokenizer_destroy(llmc_tokenizer *tokenizer);
 
-/* Whether there is a tokenizer proper, and whether there is a chat template;
- * an artifact may have one, both or none. */
+/* Whether there is a tokenizer proper: without one, encode, decode and
+ * spelling fail with LLMC_USAGE, and requests yield ids only.
+ * Since: 0.1, stable.  Threads: shared. */
 bool llmc_tokenizer_has_vocabulary(const llmc_tokenizer *tokenizer);
+/* Whether there is a chat template; an artifact may have one, a tokenizer,
+ * both or none.
+ * Since: 0.1, stable.  Threads: shared. */
 bool llmc_tokenizer_has_template(const llmc_tokenizer *tokenizer);
 
 /* Flags of llmc_tokenizer_encode. */
@@ -83,25 +113,33 @@ enum {
                               use it for what strangers wrote */
 };
 
-/* Token ids of a text; *ids is freed with llmc_free. */
+/* Token ids of a text of length bytes; it may hold zeros. flags: see above.
+ * Since: 0.1, stable.  Owns: *ids is the caller's; llmc_free.
+ * Threads: shared. */
 llmc_error *llmc_tokenizer_encode(const llmc_tokenizer *tokenizer,
                                   const char *text, size_t length,
                                   uint32_t flags, int32_t **ids, size_t *count);
 
-/* Text of ids, zero-terminated; *text is freed with llmc_free. Broken UTF-8
- * becomes U+FFFD, unknown ids vanish. */
+/* Text of ids, zero-terminated. Broken UTF-8 becomes U+FFFD, unknown ids
+ * vanish, with skip_special special tokens, too. length may be NULL.
+ * Since: 0.1, stable.  Owns: *text is the caller's; llmc_free.
+ * Threads: shared. */
 llmc_error *llmc_tokenizer_decode(const llmc_tokenizer *tokenizer,
                                   const int32_t *ids, size_t count,
                                   bool skip_special, char **text,
                                   size_t *length);
 
-/* A token as tokenizer.json spells it; *text is freed with llmc_free. */
+/* A token as tokenizer.json spells it, for display: not always valid text.
+ * Since: 0.1, unstable (spellings follow the file's format).
+ * Owns: *text is the caller's; llmc_free.  Threads: shared. */
 llmc_error *llmc_tokenizer_spelling(const llmc_tokenizer *tokenizer, int32_t id,
                                     char **text);
 
 /* Renders messages (a JSON list of {"role","content",…}) with the chat
- * template; tools_json is a JSON list or NULL. *text is freed with llmc_free.
- * Encode the result with LLMC_NO_SPECIAL. */
+ * template; tools_json is a JSON list or NULL. Encode the result with
+ * LLMC_NO_SPECIAL. LLMC_USAGE when there is no template. length may be NULL.
+ * Since: 0.1, unstable (more variables of templates will come).
+ * Owns: *text is the caller's; llmc_free.  Threads: shared. */
 llmc_error *llmc_tokenizer_render(const llmc_tokenizer *tokenizer,
                                   const char *messages_json,
                                   const char *tools_json,
@@ -120,9 +158,15 @@ typedef struct llmc_model_options {
 } llmc_model_options;
 
 /* Opens and validates an artifact and loads it on a device. options may be
- * NULL. Destroy with llmc_model_destroy. */
+ * NULL; path and options are not kept. LLMC_MALFORMED: the file is missing or
+ * damaged; LLMC_DOES_NOT_FIT: no code for the device, or too little memory.
+ * Since: 0.1, stable.  Owns: *out is the caller's; llmc_model_destroy.
+ * Threads: any. */
 llmc_error *llmc_model_load(const char *path, const llmc_model_options *options,
                             llmc_model **out);
+/* Gives the handle up; weights and cache go when the model's engine, its
+ * requests and its sequences are gone, too.
+ * Since: 0.1, stable.  Owns: takes the handle.  Threads: last. */
 void llmc_model_destroy(llmc_model *model);
 
 typedef struct llmc_model_info {
@@ -139,10 +183,14 @@ typedef struct llmc_model_info {
                                device, or ""; borrowed */
 } llmc_model_info;
 
-/* Facts of a loaded model; fills the fields that fit struct_size. */
+/* Facts of a loaded model; fills the fields that fit struct_size.
+ * Since: 0.1, stable.  Owns: strings are borrowed from the model.
+ * Threads: shared. */
 void llmc_model_get_info(const llmc_model *model, llmc_model_info *info);
 
-/* The model's text side; lives as long as the model, not to be destroyed. */
+/* The model's text side; not to be destroyed. Never NULL, but maybe without
+ * a vocabulary.
+ * Since: 0.1, stable.  Owns: borrowed from the model.  Threads: shared. */
 const llmc_tokenizer *llmc_model_tokenizer(const llmc_model *model);
 
 /* ---- Sampling ---------------------------------------------------------- */
@@ -160,7 +208,9 @@ typedef struct llmc_sampling {
   uint64_t seed;            /* equal seeds give equal tokens */
 } llmc_sampling;
 
-/* The artifact's generation defaults; sets all fields but struct_size. */
+/* The artifact's generation defaults; sets the fields that fit struct_size,
+ * which it keeps. Start from these to change one parameter.
+ * Since: 0.1, stable.  Threads: shared. */
 void llmc_model_default_sampling(const llmc_model *model, llmc_sampling *out);
 
 /* ---- Engine and requests ----------------------------------------------- */
@@ -170,11 +220,16 @@ typedef struct llmc_engine_options {
   uint32_t max_batch; /* requests at once; 0: what the model takes */
 } llmc_engine_options;
 
-/* Creates the model's engine; options may be NULL. Usage when the model has
- * an engine already. Destroy with llmc_engine_destroy. */
+/* Creates the model's engine; options may be NULL. LLMC_USAGE when the model
+ * has an engine already: there is one cache.
+ * Since: 0.1, stable.  Owns: *out is the caller's; llmc_engine_destroy.
+ * Threads: shared (of several calls at once, one wins). */
 llmc_error *llmc_engine_create(llmc_model *model,
                                const llmc_engine_options *options,
                                llmc_engine **out);
+/* Gives the handle up. The engine goes with its last request and sequence;
+ * only then may the model have another.
+ * Since: 0.1, stable.  Owns: takes the handle.  Threads: engine, last. */
 void llmc_engine_destroy(llmc_engine *engine);
 
 typedef struct llmc_event {
@@ -184,10 +239,17 @@ typedef struct llmc_event {
 } llmc_event;
 
 /* Called by llmc_engine_step for each generated token. Returns false to
- * cancel. May not call back into the engine. */
+ * cancel. May not call back into the engine, nor leave by an exception or
+ * longjmp.
+ * Since: 0.1, stable.  Owns: the event is valid during the call.
+ * Threads: called on the thread that steps. */
 typedef bool (*llmc_on_token)(void *user, const llmc_event *event);
 
-/* Called with the logits of a prompt row; valid during the call. */
+/* Called with the logits of a prompt row (its index, from 0), in ascending
+ * order; rows come in pieces as steps compute them. The rules of llmc_on_token
+ * hold here, too.
+ * Since: 0.1, stable.  Owns: logits are valid during the call.
+ * Threads: called on the thread that steps. */
 typedef void (*llmc_on_logits)(void *user, uint32_t row, const float *logits,
                                size_t count);
 
@@ -212,19 +274,28 @@ typedef struct llmc_request_options {
   void *user;               /* handed to the callbacks */
 } llmc_request_options;
 
-/* Queues a completion. Fails at once when it can never run (empty prompt, bad
- * parameter, prompt longer than the context). Destroy with
- * llmc_request_destroy, which cancels it when it still runs. */
+/* Queues a completion; nothing runs before llmc_engine_step. Fails at once
+ * when it can never run: empty prompt, bad parameter (LLMC_USAGE), prompt
+ * longer than the context (LLMC_DOES_NOT_FIT).
+ * Since: 0.1, stable.  Owns: options are copied, user must outlive the
+ * request; *out is the caller's; llmc_request_destroy.  Threads: engine. */
 llmc_error *llmc_engine_submit(llmc_engine *engine,
                                const llmc_request_options *options,
                                llmc_request **out);
 
-/* Runs one step of all requests; *done: none is left. A failure ends all
- * requests that ran in the step. */
+/* Runs one step of all requests; *done: none is left. Callbacks are called
+ * from here. A failure ends all requests that ran in the step (they read
+ * LLMC_CANCELLED); those that wait may still run.
+ * Since: 0.1, stable.  Threads: engine. */
 llmc_error *llmc_engine_step(llmc_engine *engine, bool *done);
 
-/* Asks a request to end before the next step. From any thread. */
+/* Asks a request to end before the next step; it then reads LLMC_CANCELLED.
+ * Does nothing to one that is done.
+ * Since: 0.1, stable.  Threads: any, until it is destroyed. */
 void llmc_request_cancel(llmc_request *request);
+/* Gives the handle up; cancels the request when it still runs, and calls none
+ * of its callbacks any more.
+ * Since: 0.1, stable.  Owns: takes the handle.  Threads: engine, last. */
 void llmc_request_destroy(llmc_request *request);
 
 typedef enum llmc_finish {
@@ -250,21 +321,31 @@ typedef struct llmc_result {
   double decode_ms;  /* from there to the end */
 } llmc_result;
 
-/* State of a request; fills the fields that fit struct_size. */
+/* State of a request, finished or not; fills the fields that fit struct_size.
+ * Since: 0.1, stable.  Owns: pointers are borrowed from the request, until the
+ * next step.  Threads: engine. */
 void llmc_request_get_result(const llmc_request *request, llmc_result *out);
 
 /* ---- Sequences: feeding tokens by hand --------------------------------- */
 
 /* An empty sequence in the engine's cache. Sequences and requests of one
- * engine share the cache; use one kind at a time. Destroy with
- * llmc_sequence_destroy. */
+ * engine share the cache; use one kind at a time.
+ * Since: 0.1, unstable.  Owns: *out is the caller's; llmc_sequence_destroy.
+ * Threads: engine. */
 llmc_error *llmc_sequence_create(llmc_engine *engine, llmc_sequence **out);
-/* A copy that shares the cache pages until one of the two goes on. */
+/* A copy that shares the cache pages until one of the two goes on.
+ * Since: 0.1, unstable.  Owns: *out is the caller's; llmc_sequence_destroy.
+ * Threads: engine. */
 llmc_error *llmc_sequence_fork(const llmc_sequence *sequence,
                                llmc_sequence **out);
-/* Number of tokens; and forgetting all from length on. */
+/* Number of tokens that it holds.
+ * Since: 0.1, unstable.  Threads: engine. */
 uint32_t llmc_sequence_length(const llmc_sequence *sequence);
+/* Forgets all tokens from length on; nothing when it is no longer than that.
+ * Since: 0.1, unstable.  Threads: engine. */
 void llmc_sequence_truncate(llmc_sequence *sequence, uint32_t length);
+/* Gives the handle up and its pages back to the cache.
+ * Since: 0.1, unstable.  Owns: takes the handle.  Threads: engine, last. */
 void llmc_sequence_destroy(llmc_sequence *sequence);
 
 /* Numerics of a token: those of prompts or those of generated tokens. */
@@ -279,8 +360,10 @@ typedef struct llmc_row {
 
 /* Appends one token per row, rows of a sequence in order, in one step.
  * logits: vocab floats for each row that wants them, prompt rows first, else
- * in the order of rows; NULL when none does. At most max_step_tokens rows. On
- * failure nothing was appended. */
+ * in the order of rows; NULL when none does. At most max_step_tokens rows of
+ * max_batch sequences. On failure nothing was appended.
+ * Since: 0.1, unstable.  Owns: rows and logits stay the caller's.
+ * Threads: engine. */
 llmc_error *llmc_engine_forward(llmc_engine *engine, const llmc_row *rows,
                                 size_t row_count, float *logits,
                                 size_t logits_count);
