@@ -81,6 +81,7 @@ nlohmann::json reportOf(const ArtifactContent &Content,
     Out["targets"].push_back({{"name", T.Name},
                               {"weight_bytes", T.Plan.WeightBytes},
                               {"arena_bytes", T.Plan.ArenaBytes},
+                              {"workspace_bytes", T.Plan.WorkspaceBytes},
                               {"kv_page_bytes", T.Plan.PageBytes},
                               {"kv_pages", T.Plan.Pages},
                               {"code_bytes", T.Code.size()},
@@ -167,33 +168,29 @@ Status compileToFile(const CompileOptions &O, ImportedModel &M,
   return {};
 }
 
-/// The plans of all targets, as lines or as one JSON object, which goes to
-/// --report too.
+/// Prints the plans of all targets, as JSON to --report, too; DoesNotFit when
+/// one exceeds the budget.
 Status printPlans(const CompileOptions &O, ImportedModel &M,
                   const std::vector<TargetDesc> &Targets, bool Json) {
   AtomicFile Report;
   if (!O.Report.empty()) {
     LLMC_ASSIGN_OR_RETURN(Report, AtomicFile::create(O.Report));
   }
-  nlohmann::json Out;
+  CompileOptions NoBudget = O; // the plan is printed in any case
+  NoBudget.MemoryBudget = 0;
+  std::vector<MemoryPlan> Plans;
   for (const TargetDesc &T : Targets) {
-    CompileOptions NoBudget = O;
-    NoBudget.MemoryBudget = 0;
     LLMC_ASSIGN_OR_RETURN(mlir::OwningOpRef<mlir::ModuleOp> Exe,
                           lowerModel(NoBudget, M, T));
-    MemoryPlan Plan = memoryPlanOf(*Exe->getOps<exe::ProgramOp>().begin());
-    uint64_t Budget = static_cast<uint64_t>(O.MemoryBudget);
-    Out["targets"].push_back(
-        nlohmann::json::parse(Plan.toJson(Budget), nullptr, false));
-    if (!Json)
-      std::printf("%s", Plan.toText(Budget).c_str());
-    if (Budget && Plan.totalBytes() > Budget && !Json)
-      std::printf("does not fit into %llu bytes\n",
-                  static_cast<unsigned long long>(Budget));
+    Plans.push_back(memoryPlanOf(*Exe->getOps<exe::ProgramOp>().begin()));
   }
-  if (Json)
-    std::printf("%s\n", Out.dump(1).c_str());
-  return O.Report.empty() ? Status::success() : writeReport(Report, Out);
+  uint64_t Budget = static_cast<uint64_t>(O.MemoryBudget);
+  std::printf("%s", (Json ? plansJson : plansText)(Plans, Budget).c_str());
+  if (!O.Report.empty())
+    LLMC_RETURN_IF_ERROR(
+        writeReport(Report, nlohmann::json::parse(plansJson(Plans, Budget),
+                                                  nullptr, false)));
+  return checkPlans(Plans, Budget);
 }
 
 } // namespace

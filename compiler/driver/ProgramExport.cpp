@@ -215,6 +215,9 @@ ManifestPlan exportPlan(exe::ProgramOp Program) {
   Out.PageTokens = static_cast<uint32_t>(Plan.PageTokens);
   Out.PageBytes = Plan.PageBytes;
   Out.Pages = static_cast<uint32_t>(Plan.Pages);
+  Out.WorkspaceBytes = Plan.WorkspaceBytes;
+  Out.SegmentTokens = static_cast<uint32_t>(Plan.SegmentTokens);
+  Out.SegmentBytes = Plan.SegmentBytes;
   Out.States = statesOf(Program);
   return Out;
 }

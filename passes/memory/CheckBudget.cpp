@@ -22,20 +22,10 @@ public:
       return signalPassFailure();
     }
     for (exe::ProgramOp Program : getOperation().getOps<exe::ProgramOp>()) {
-      MemoryPlan Plan = memoryPlanOf(Program);
-      uint64_t Limit = static_cast<uint64_t>(budget);
-      if (Plan.totalBytes() <= Limit)
+      Status Fits = memoryPlanOf(Program).check(static_cast<uint64_t>(budget));
+      if (Fits.ok())
         continue;
-      int64_t Context =
-          std::min(Plan.largestContext(Limit), Program.getMaxContext());
-      InFlightDiagnostic D = Program.emitError("needs ");
-      D << Plan.totalBytes() << " bytes for " << Plan.MaxSequences << " x "
-        << Plan.MaxContext << " tokens, the memory budget is " << Limit << "; ";
-      if (Context)
-        D << "the largest context that fits is " << Context;
-      else
-        D << "weights and arena alone need "
-          << Plan.WeightBytes + Plan.arenaBytes();
+      Program.emitError(Fits.message());
       return signalPassFailure();
     }
   }

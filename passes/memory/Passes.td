@@ -56,13 +56,13 @@ def PlanKv : Pass<"llmc-plan-kv", "::mlir::ModuleOp"> {
 }
 
 def CheckBudget : Pass<"llmc-check-budget", "::mlir::ModuleOp"> {
-  let summary = "fails when weights, arena and cache do not fit";
+  let summary = "fails when weights, arena, workspace and cache do not fit";
   let description = [{
     The error names what is needed, the budget and the largest context that
     fits. Changes nothing.
 
     ```mlir
-    // error: needs 2097152 bytes, the memory budget is 1048576; ...
+    // error: target sm_80 needs 2097152 bytes for 1 x 64 tokens, the memory budget is 1048576; ...
     exe.program @program attributes {weight_bytes = 1048576 : i64, ...} { ... }
     ```
   }];

@@ -3,6 +3,7 @@
 
 #include "runtime/artifact/Flat.h"
 #include "runtime/artifact/Program_generated.h"
+#include "runtime/base/Size.h"
 
 #include <algorithm>
 #include <cstdarg>
@@ -48,18 +49,6 @@ std::string shown(std::string_view Name, size_t Width = 60) {
   return Out;
 }
 
-std::string sizeText(uint64_t Bytes) {
-  const char *Units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-  double Value = static_cast<double>(Bytes);
-  int Unit = 0;
-  for (; Value >= 1024 && Unit < 4; ++Unit)
-    Value /= 1024;
-  char Buffer[32];
-  std::snprintf(Buffer, sizeof Buffer, Unit ? "%.1f %s" : "%.0f %s", Value,
-                Units[Unit]);
-  return Buffer;
-}
-
 std::string snrText(const ManifestTensor &T) {
   if (T.Exact)
     return "exact";
@@ -96,12 +85,15 @@ void printSummary(Page &P, const Reader &R) {
 }
 
 void printPlan(Page &P, const Reader &R) {
-  for (const ManifestPlan &Plan : R.manifest().Plans) {
+  std::vector<MemoryPlan> Sums = memoryPlansOf(R.manifest());
+  for (size_t At = 0; At < Sums.size(); ++At) {
+    const ManifestPlan &Plan = R.manifest().Plans[At];
     P.line("plan of %s", shown(Plan.Target).c_str());
     P.line("  weights   %s", sizeText(Plan.WeightBytes).c_str());
     for (size_t I = 0; I < Plan.Buckets.size(); ++I)
       P.line("  arena     %s for steps of up to %u tokens",
              sizeText(Plan.ArenaBytes[I]).c_str(), Plan.Buckets[I]);
+    P.line("  workspace %s", sizeText(Plan.WorkspaceBytes).c_str());
     P.line("  KV cache  %s: %u pages of %u tokens, %s each",
            sizeText(Plan.PageBytes * Plan.Pages).c_str(), Plan.Pages,
            Plan.PageTokens, sizeText(Plan.PageBytes).c_str());
@@ -109,13 +101,7 @@ void printPlan(Page &P, const Reader &R) {
       P.line("  state     %s: %u layers, %u KV heads, head %u/%u, %s",
              shown(S.Name).c_str(), S.Layers, S.KvHeads, S.HeadDim, S.VHeadDim,
              std::string(nameOf(S.Type)).c_str());
-    uint64_t Arena =
-        Plan.ArenaBytes.empty()
-            ? 0
-            : *std::max_element(Plan.ArenaBytes.begin(), Plan.ArenaBytes.end());
-    P.line("  sum       %s",
-           sizeText(Plan.WeightBytes + Arena + Plan.PageBytes * Plan.Pages)
-               .c_str());
+    P.line("  sum       %s", sizeText(Sums[At].totalBytes()).c_str());
   }
 }
 

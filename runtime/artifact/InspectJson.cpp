@@ -74,6 +74,7 @@ void writePlan(JsonWriter &W, const Reader &R) {
     W.beginObject().member("target", P.Target);
     W.member("weight_bytes", P.WeightBytes).list("buckets", P.Buckets);
     W.list("arena_bytes", P.ArenaBytes);
+    W.member("workspace_bytes", P.WorkspaceBytes);
     W.member("kv_page_tokens", P.PageTokens);
     W.member("kv_page_bytes", P.PageBytes).member("kv_pages", P.Pages);
     W.member("kv_bytes", P.PageBytes * P.Pages);

@@ -20,6 +20,7 @@ inline constexpr uint64_t MaxTargets = 64;
 inline constexpr uint64_t MaxBuckets = 64;
 inline constexpr uint64_t MaxStates = 256;
 inline constexpr uint64_t MaxBytes = UINT64_C(1) << 46;
+inline constexpr uint64_t MaxSegmentBytes = UINT64_C(1) << 36;
 inline constexpr uint64_t MaxElements = UINT64_C(1) << 40;
 inline constexpr uint64_t MaxPageTokens = 4096;
 inline constexpr uint64_t MaxSharedBytes = 1 << 20;

@@ -54,7 +54,8 @@ flatbuffers::Offset<fb::MemoryPlan> encode(Builder &B, const ManifestPlan &P) {
   return fb::CreateMemoryPlan(
       B, B.CreateString(P.Target), P.WeightBytes, B.CreateVector(P.Buckets),
       B.CreateVector(P.ArenaBytes), P.PageTokens, P.PageBytes, P.Pages,
-      encodeAll<fb::StateFacts>(B, P.States));
+      encodeAll<fb::StateFacts>(B, P.States), P.WorkspaceBytes, P.SegmentTokens,
+      P.SegmentBytes);
 }
 
 std::string textOf(const flatbuffers::String *S) {
@@ -130,9 +131,33 @@ ManifestPlan decode(const fb::MemoryPlan &P) {
   Out.PageBytes = P.kv_page_bytes();
   Out.Pages = P.kv_pages();
   Out.States = decodeAll<ManifestState>(P.states());
+  Out.WorkspaceBytes = P.workspace_bytes();
+  Out.SegmentTokens = P.segment_tokens();
+  Out.SegmentBytes = P.segment_bytes();
   return Out;
 }
 } // namespace
+
+std::vector<MemoryPlan> memoryPlansOf(const Manifest &M) {
+  std::vector<MemoryPlan> Plans;
+  for (const ManifestPlan &P : M.Plans) {
+    MemoryPlan Out;
+    Out.Target = P.Target;
+    Out.WeightBytes = P.WeightBytes;
+    Out.Buckets.assign(P.Buckets.begin(), P.Buckets.end());
+    Out.ArenaBytes = P.ArenaBytes;
+    Out.WorkspaceBytes = P.WorkspaceBytes;
+    Out.PageTokens = P.PageTokens;
+    Out.PageBytes = P.PageBytes;
+    Out.Pages = P.Pages;
+    Out.MaxContext = M.Model.MaxContext;
+    Out.MaxSequences = M.Model.MaxBatch;
+    Out.SegmentTokens = P.SegmentTokens;
+    Out.SegmentBytes = P.SegmentBytes;
+    Plans.push_back(std::move(Out));
+  }
+  return Plans;
+}
 
 std::vector<uint8_t> encodeManifest(const Manifest &M) {
   Builder B;

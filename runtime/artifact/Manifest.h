@@ -4,6 +4,7 @@
 #define LLMC_RUNTIME_ARTIFACT_MANIFEST_H
 
 #include "runtime/base/DType.h"
+#include "runtime/base/MemoryPlan.h"
 #include "runtime/base/Status.h"
 
 #include <cstdint>
@@ -72,6 +73,10 @@ struct ManifestPlan {
   uint64_t PageBytes = 0; ///< all layers
   uint32_t Pages = 0;
   std::vector<ManifestState> States;
+  uint64_t WorkspaceBytes = 0; ///< logits and the step's descriptor
+  /// What the arena takes more for every further SegmentTokens of context.
+  uint32_t SegmentTokens = 0;
+  uint64_t SegmentBytes = 0;
 };
 
 struct Manifest {
@@ -81,6 +86,9 @@ struct Manifest {
   std::vector<ManifestPlan> Plans; ///< one per target, in their order
   std::string Producer;            ///< "llmc 0.1.0"
 };
+
+/// The plans of all targets, to print and judge.
+std::vector<MemoryPlan> memoryPlansOf(const Manifest &M);
 
 /// The section's bytes. Their number depends on strings and list lengths only,
 /// so a manifest without measured numbers tells how much to reserve.

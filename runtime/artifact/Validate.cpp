@@ -53,6 +53,12 @@ Status checkPlan(const ManifestPlan &P) {
       checkRange("number of buckets", P.Buckets.size(), 1, MaxBuckets));
   LLMC_RETURN_IF_ERROR(checkRange("number of arena sizes", P.ArenaBytes.size(),
                                   P.Buckets.size(), P.Buckets.size()));
+  LLMC_RETURN_IF_ERROR(
+      checkRange("workspace_bytes", P.WorkspaceBytes, 0, MaxBytes));
+  LLMC_RETURN_IF_ERROR(
+      checkRange("segment_tokens", P.SegmentTokens, 0, MaxCount));
+  LLMC_RETURN_IF_ERROR(
+      checkRange("segment_bytes", P.SegmentBytes, 0, MaxSegmentBytes));
   for (const ManifestState &S : P.States) {
     if (!isName(S.Name))
       return malformedError("a state of the manifest has no name");

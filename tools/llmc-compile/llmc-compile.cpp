@@ -4,6 +4,7 @@
 #include "compiler/driver/CheckModel.h"
 #include "compiler/driver/Compile.h"
 #include "compiler/driver/Options.h"
+#include "runtime/base/Size.h"
 
 #include <CLI/CLI.hpp>
 
@@ -30,30 +31,6 @@ int report(const Status &S) {
     std::fprintf(stderr, "  this is a bug of llmc; please report it with this "
                          "message and the command line\n");
   return static_cast<int>(S.code());
-}
-
-/// "2GiB", "512MB", "123456" → bytes; -1 when it is none of these.
-int64_t parseBytes(const std::string &Text) {
-  int End = 0;
-  double Value = 0;
-  if (std::sscanf(Text.c_str(), "%lf%n", &Value, &End) != 1 || !(Value >= 0))
-    return -1;
-  std::string Unit = Text.substr(End);
-  const std::pair<const char *, double> Units[] = {{"", 1},
-                                                   {"B", 1},
-                                                   {"KB", 1e3},
-                                                   {"MB", 1e6},
-                                                   {"GB", 1e9},
-                                                   {"KiB", 1024.0},
-                                                   {"MiB", 1048576.0},
-                                                   {"GiB", 1073741824.0},
-                                                   {"K", 1024.0},
-                                                   {"M", 1048576.0},
-                                                   {"G", 1073741824.0}};
-  for (const auto &[Name, Factor] : Units)
-    if (Unit == Name && Value * Factor < 9e18)
-      return static_cast<int64_t>(Value * Factor);
-  return -1;
 }
 
 /// Flags of the contract that nothing behind the parser knows yet.
@@ -192,10 +169,10 @@ int main(int Argc, char **Argv) {
   if (Status S = refuseLater(O, Later); !S.ok())
     return report(S);
   if (!Budget.empty()) {
-    O.MemoryBudget = parseBytes(Budget);
-    if (O.MemoryBudget <= 0)
-      return report(usageError("--memory-budget: '" + Budget +
-                               "' is not a size such as 2GiB or 512MB"));
+    Result<uint64_t> Bytes = parseSize(Budget);
+    if (!Bytes.ok())
+      return report(usageError("--memory-budget: " + Bytes.status().message()));
+    O.MemoryBudget = static_cast<int64_t>(*Bytes);
   }
   if (Check->parsed())
     return report(checkModel(O, Json));

@@ -1,5 +1,6 @@
 // Loading: facts, memory, weights, and the arguments of all launches.
 #include "runtime/artifact/Program_generated.h"
+#include "runtime/base/Workspace.h"
 #include "runtime/device/cuda/CudaExecutable.h"
 
 #include <algorithm>
@@ -7,6 +8,10 @@
 
 namespace llmc::cuda {
 namespace {
+static_assert(sizeof(LlmcCounts) <= 256 &&
+                  LLMC_CUDA_LOGIT_ROWS == LogitRowsAtLeast,
+              "the workspace of the memory plan is another one");
+
 size_t aligned(size_t Bytes) { return (Bytes + 255) / 256 * 256; }
 
 /// Exact for small sizes, where MiB would make two numbers the same.
@@ -92,6 +97,7 @@ Status CudaExecutable::allocate(const fb::Program &P, const ProgramView &View) {
         " bytes of weights, found " + std::to_string(View.Weights.size()));
   uint64_t KvBytes = Facts.PageBytes * Facts.Pages;
   uint64_t LogitBytes = uint64_t{LogitRows} * Facts.Vocab * 4;
+  // The last two are the plan's workspace.
   uint64_t Needed =
       P.weight_bytes() + Facts.ArenaBytes + KvBytes + LogitBytes + Layout.Bytes;
   size_t Free = 0, Total = 0;

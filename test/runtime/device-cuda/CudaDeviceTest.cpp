@@ -2,6 +2,7 @@
 // of calls, choice of cubin or PTX, grids per bucket, and every error path.
 #include "runtime/device/cuda/CudaDevice.h"
 #include "runtime/artifact/Program_generated.h"
+#include "runtime/base/Workspace.h"
 #include "runtime/device/StepAbi.h"
 
 #include <algorithm>
@@ -347,6 +348,11 @@ TEST_F(CudaDeviceTest, OutOfMemory) {
   EXPECT_EQ(S.code(), StatusCode::DoesNotFit);
   EXPECT_EQ(S.message(),
             "the model needs 23656 bytes of GPU memory, 9000 bytes are free");
+  // What a memory plan counts: weights, arena, cache and workspace.
+  EXPECT_EQ(
+      1000 + 4096 + 2048 * Pages +
+          cudaWorkspaceBytes(64, 2, Vocab, MaxContext, LLMC_CUDA_PAGE_TOKENS),
+      23656u);
   unsetenv("LLMC_FAKE_FREE");
   clearLog();
   setenv("LLMC_FAKE_FAIL", "cuMemAlloc_v2:2:3", 1);
