@@ -9,8 +9,8 @@
  * Lifecycle: load a model, create an engine, submit requests, call
  * llmc_engine_step until done. Handles may be destroyed in any order: each
  * keeps alive what it needs. No hidden threads but the workers of a CPU step,
- * and no global state. Want of memory is an error (LLMC_DOES_NOT_FIT), never
- * an exception or an abort.
+ * and no global state. Want of memory is an error (LLMC_DOES_NOT_FIT); no
+ * exception leaves a function but what a callback throws.
  *
  * Every function says three things:
  *
