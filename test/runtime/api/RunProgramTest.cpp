@@ -281,7 +281,7 @@ TEST_F(RunProgram, DebugRunsCases) {
 
 TEST_F(RunProgram, InterruptEndsWith130) {
   // It waits for its prompt when the signal comes.
-  std::string Command = "sleep 5 | timeout --preserve-status -s INT 1 " +
+  std::string Command = "sleep 6 | timeout --preserve-status -s INT 4 " +
                         std::string(LLMC_RUN_PROGRAM) + " run " +
                         llmc::test::testArtifact() + " - >/dev/null 2>" +
                         path("err");
