@@ -8,6 +8,8 @@ using namespace llmc;
 llmc_error *llmc_model_load(const char *Path, const llmc_model_options *Given,
                             llmc_model **Out) {
   return guarded([&]() -> llmc_error * {
+    if (!Path || !Out)
+      return toError(usageError("path or out is null"));
     llmc_model_options C = copyOptions(Given);
     Result<std::unique_ptr<Reader>> R = Reader::open(Path);
     if (!R.ok())
@@ -118,6 +120,9 @@ llmc_error *llmc_engine_submit(llmc_engine *E,
         paramsOf(O.sampling != nullptr ? copyOptions(O.sampling) : Defaults);
     P.MaxTokens = O.max_tokens;
     P.IgnoreEos = O.ignore_eos;
+    if (O.stop_count && !O.stop)
+      return toError(usageError("stop is null, stop_count is " +
+                                std::to_string(O.stop_count)));
     for (size_t I = 0; I < O.stop_count; ++I)
       P.Stop.emplace_back(O.stop[I]);
     P.EosIds = D.EosIds;

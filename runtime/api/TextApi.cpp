@@ -93,6 +93,8 @@ void llmc_error_destroy(llmc_error *E) {
 
 llmc_error *llmc_tokenizer_load(const char *Path, llmc_tokenizer **Out) {
   return guarded([&]() -> llmc_error * {
+    if (!Path || !Out)
+      return toError(usageError("path or out is null"));
     std::unique_ptr<llmc_tokenizer> T = std::make_unique<llmc_tokenizer>();
     std::error_code Error;
     bool Folder = std::filesystem::is_directory(Path, Error) ||

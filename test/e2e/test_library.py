@@ -25,6 +25,14 @@ class Library(E2E):
         self.assertIn(b"nowhere.llmc", lib.llmc_error_message(ctypes.c_void_p(error)))
         lib.llmc_error_destroy(ctypes.c_void_p(error))
 
+    def test_null_is_an_error_not_a_crash(self):
+        lib, out = self.load(), ctypes.c_void_p()
+        lib.llmc_tokenizer_load.restype = ctypes.c_void_p
+        for call in (lib.llmc_model_load(None, None, ctypes.byref(out)), lib.llmc_model_load(b"x.llmc", None, None),
+                     lib.llmc_tokenizer_load(None, ctypes.byref(out))):
+            self.assertIn(b"null", lib.llmc_error_message(ctypes.c_void_p(call)))
+            lib.llmc_error_destroy(ctypes.c_void_p(call))
+
     def test_exports_only_the_api(self):
         names = subprocess.run(["nm", "-D", "--defined-only", str(LIBRARY)], capture_output=True, text=True).stdout.split()[2::3]
         self.assertTrue(names)
