@@ -201,4 +201,15 @@ Result<eval::WeightReader> readerOf(ModuleOp M, const std::string &Path) {
                            Data.getSymName());
       });
 }
+
+LogicalResult openReader(ModuleOp M, const std::string &Path,
+                         eval::WeightReader &Reader) {
+  if (Reader)
+    return success();
+  Result<eval::WeightReader> Opened = readerOf(M, Path);
+  if (!Opened)
+    return M.emitError() << Opened.status().message();
+  Reader = Opened.take();
+  return success();
+}
 } // namespace llmc::raise

@@ -63,6 +63,10 @@ eval::Tensor zeroTensor(DType Type, const eval::Dims &Shape);
 
 /// A reader that opens the files of a model by its path (llmc-opt).
 Result<eval::WeightReader> readerOf(mlir::ModuleOp M, const std::string &Path);
+/// For a pass: fills Reader by readerOf unless it has one already. Emits an
+/// error when the model's files cannot be opened.
+mlir::LogicalResult openReader(mlir::ModuleOp M, const std::string &Path,
+                               eval::WeightReader &Reader);
 
 } // namespace llmc::raise
 

@@ -284,14 +284,8 @@ struct RaiseAttention : impl::RaiseAttentionBase<RaiseAttention> {
     func::FuncOp Main = graphOf(getOperation());
     if (!Main)
       return;
-    if (!Reader) {
-      Result<eval::WeightReader> Opened = readerOf(getOperation(), Model);
-      if (!Opened) {
-        getOperation().emitError() << Opened.status().message();
-        return signalPassFailure();
-      }
-      Reader = Opened.take();
-    }
+    if (failed(openReader(getOperation(), Model, Reader)))
+      return signalPassFailure();
     Roles R(Main);
     Prover P(Main, R, Reader);
     int64_t Layer = 0;

@@ -194,14 +194,8 @@ struct RaiseMask : impl::RaiseMaskBase<RaiseMask> {
     func::FuncOp Main = graphOf(getOperation());
     if (!Main)
       return;
-    if (!Reader) {
-      Result<eval::WeightReader> Opened = readerOf(getOperation(), Model);
-      if (!Opened) {
-        getOperation().emitError() << Opened.status().message();
-        return signalPassFailure();
-      }
-      Reader = Opened.take();
-    }
+    if (failed(openReader(getOperation(), Model, Reader)))
+      return signalPassFailure();
     Roles R(Main);
     MaskReader Masks(Main, R, Reader);
     Builder B(&getContext());

@@ -350,14 +350,8 @@ struct RaiseRope : impl::RaiseRopeBase<RaiseRope> {
     func::FuncOp Main = graphOf(getOperation());
     if (!Main)
       return;
-    if (!Reader) {
-      Result<eval::WeightReader> Opened = readerOf(getOperation(), Model);
-      if (!Opened) {
-        getOperation().emitError() << Opened.status().message();
-        return signalPassFailure();
-      }
-      Reader = Opened.take();
-    }
+    if (failed(openReader(getOperation(), Model, Reader)))
+      return signalPassFailure();
     Roles R(Main);
     WeightMaker Weights(getOperation());
     Finder Find(Main, R, Reader);

@@ -149,13 +149,9 @@ struct VerifyRaised : impl::VerifyRaisedBase<VerifyRaised> {
     ModuleOp Module = getOperation();
     if (!graphOf(Module))
       return;
-    Result<eval::WeightReader> Reader = readerOf(Module, Model);
-    if (!Reader) {
-      Module.emitError() << Reader.status().message();
-      return signalPassFailure();
-    }
     RaiseOptions Options;
-    Options.Reader = *Reader;
+    if (failed(openReader(Module, Model, Options.Reader)))
+      return signalPassFailure();
     OpPassManager Pairs(ModuleOp::getOperationName()),
         Rest(ModuleOp::getOperationName());
     // With caches paired, so that they are not taken for logits.
@@ -166,7 +162,7 @@ struct VerifyRaised : impl::VerifyRaisedBase<VerifyRaised> {
     OwningOpRef<ModuleOp> Before = Module.clone();
     if (failed(runPipeline(Rest, Module)))
       return signalPassFailure();
-    if (Status S = verifyRaised(*Before, Module, *Reader); !S.ok()) {
+    if (Status S = verifyRaised(*Before, Module, Options.Reader); !S.ok()) {
       Module.emitError() << S.message();
       signalPassFailure();
     }
