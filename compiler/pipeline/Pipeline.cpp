@@ -35,19 +35,25 @@ int64_t modelPositions(ModuleOp Llm) {
   return Positions;
 }
 
-Status checkOptions(ModuleOp Llm, const PipelineOptions &O) {
+Status checkOptions(const PipelineOptions &O) {
   if (O.MaxContext < 0)
     return usageError("max-context is " + std::to_string(O.MaxContext) +
                       ", expected a positive number");
   if (O.MemoryBudget < 0)
     return usageError("memory budget is " + std::to_string(O.MemoryBudget) +
                       ", expected a positive number");
-  int64_t Positions = modelPositions(Llm);
-  if (Positions > 0 && O.MaxContext > Positions)
-    return doesNotFitError("max-context is " + std::to_string(O.MaxContext) +
-                           ", the model has " + std::to_string(Positions) +
-                           " positions");
   return Status::success();
+}
+
+/// A model has no more positions than its tables have rows: asking for more is
+/// no reason to refuse it.
+int64_t cappedContext(ModuleOp Llm, int64_t MaxContext) {
+  int64_t Positions = modelPositions(Llm);
+  if (Positions <= 0 || MaxContext <= Positions)
+    return MaxContext;
+  Llm.emitWarning() << "max-context is " << MaxContext << ", the model has "
+                    << Positions << " positions: compiled for " << Positions;
+  return Positions;
 }
 } // namespace
 
@@ -109,8 +115,10 @@ void buildPlanPasses(OpPassManager &PM) {
 
 Result<OwningOpRef<ModuleOp>> lowerForTarget(ModuleOp Llm,
                                              const TargetDesc &Target,
-                                             const PipelineOptions &O) {
-  LLMC_RETURN_IF_ERROR(checkOptions(Llm, O));
+                                             const PipelineOptions &Given) {
+  LLMC_RETURN_IF_ERROR(checkOptions(Given));
+  PipelineOptions O = Given;
+  O.MaxContext = cappedContext(Llm, O.MaxContext);
   OwningOpRef<ModuleOp> Module(Llm.clone());
   using Build = std::function<void(OpPassManager &)>;
   struct Stage {

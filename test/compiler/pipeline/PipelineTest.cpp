@@ -125,6 +125,21 @@ TEST_F(PipelineTest, CodeGrowsWithKindsOfLayersOnly) {
   EXPECT_EQ(memoryPlanOf(Nine).ArenaBytes, Arena);
 }
 
+TEST_F(PipelineTest, ContextEndsWithTheModel) {
+  PipelineOptions O;
+  O.MaxContext = 2000;
+  std::string Warning;
+  ScopedDiagnosticHandler Handler(&Context, [&](Diagnostic &D) {
+    Warning = D.str();
+    return success();
+  });
+  exe::ProgramOp P = lower("x86-64-v3", O);
+  ASSERT_TRUE(P);
+  EXPECT_EQ(P.getMaxContext(), 1024);
+  EXPECT_EQ(Warning, "max-context is 2000, the model has 1024 positions: "
+                     "compiled for 1024");
+}
+
 TEST_F(PipelineTest, StopsAfter) {
   PipelineOptions O;
   std::vector<std::string> Seen;
@@ -149,12 +164,6 @@ TEST_F(PipelineTest, Refusals) {
   EXPECT_EQ(S.code(), StatusCode::DoesNotFit);
   EXPECT_NE(S.message().find("the memory budget is 40000"), std::string::npos)
       << S.message();
-
-  O = {};
-  O.MaxContext = 2000;
-  S = refuse(O);
-  EXPECT_EQ(S.code(), StatusCode::DoesNotFit);
-  EXPECT_EQ(S.message(), "max-context is 2000, the model has 1024 positions");
 
   O = {};
   O.Precision = "f32";
