@@ -10,6 +10,7 @@
 #include "runtime/text/TokenizerCompiler.h"
 #include "tools/llmc-run/Commands.h"
 #include "tools/llmc-run/Common.h"
+#include "tools/llmc-run/DebugSearch.h"
 
 #include <CLI/CLI.hpp>
 #include <cmath>
@@ -217,6 +218,10 @@ Case caseOf(const std::string &Kind, const std::string &Resource) {
     return sampleCase;
   if (Kind == "stop")
     return stopCase;
+  if (Kind == "beam")
+    return beamCase;
+  if (Kind == "speculative")
+    return speculativeCase;
   throw llmc::Error(LLMC_UNSUPPORTED, "debug " + Kind + " is not implemented");
 }
 
@@ -250,7 +255,7 @@ void addDebug(CLI::App &App) {
       std::make_shared<std::vector<std::string>>();
   C->add_option("arguments", *Words,
                 "tokenize|decode TOKENIZER.json FILE, render [TEMPLATE] FILE, "
-                "sample FILE, stop FILE")
+                "sample|beam|stop|speculative FILE")
       ->required();
   C->footer("Example: llmc debug stop cases.jsonl\n"
             "For render the clock stands at 2026-07-26 14:05:09.");
