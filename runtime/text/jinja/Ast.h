@@ -35,7 +35,8 @@ struct Node {
     Output,      ///< Children: expressions; Text before them
     Sequence,    ///< Children: statements
     If,          ///< condition, then, condition, then …, else
-    For,         ///< target, iterable, condition (null), body, else (null)
+    For,         ///< target, iterable, condition (null), body, else (null);
+                 ///< Text: "recursive" or empty
     Set,         ///< target, value
     SetBlock,    ///< target, filter (null), body
     Macro,       ///< Text: name; Named: parameters and defaults; body

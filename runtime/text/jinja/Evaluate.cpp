@@ -30,6 +30,13 @@ Value Interpreter::evaluate(const Node &N) {
   return failed() ? Value() : V;
 }
 
+/// Whether a list or dict may hold it: no object but those that hold nothing.
+static bool mayBePart(const Value &V) {
+  Object *O = V.asObject();
+  return O == nullptr || O->What == Object::Type::Function ||
+         O->What == Object::Type::Macro;
+}
+
 Value Interpreter::evaluateKind(const Node &N) {
   auto Child = [&](size_t I) { return evaluate(*N.Children[I]); };
   switch (N.What) {
@@ -42,8 +49,8 @@ Value Interpreter::evaluateKind(const Node &N) {
     Value::Items L;
     for (const NodePtr &C : N.Children) {
       L.push_back(evaluate(*C));
-      if (L.back().isObject())
-        return fail("a list cannot hold an object");
+      if (!mayBePart(L.back()))
+        return fail("a list cannot hold '" + L.back().asObject()->Name + "'");
     }
     return N.What == K::List ? Value::list(std::move(L))
                              : Value::tuple(std::move(L));
@@ -55,8 +62,8 @@ Value Interpreter::evaluateKind(const Node &N) {
       if (Key.kind() == Value::Kind::List || Key.isDict() || Key.isObject())
         return fail("unhashable type: '" + std::string(Key.typeName()) + "'");
       M.emplace_back(std::move(Key), Child(I + 1));
-      if (M.back().second.isObject())
-        return fail("a dict cannot hold an object");
+      if (const Value &V = M.back().second; !mayBePart(V))
+        return fail("a dict cannot hold '" + V.asObject()->Name + "'");
     }
     return Value::dict(std::move(M));
   }
@@ -310,9 +317,9 @@ bool loopField(const Object &L, const std::string &Name, Value &Out) {
   else if (Name == "length")
     Out = Value::integer(N);
   else if (Name == "depth")
-    Out = Value::integer(1);
+    Out = Value::integer(static_cast<int64_t>(L.Level) + 1);
   else if (Name == "depth0")
-    Out = Value::integer(0);
+    Out = Value::integer(static_cast<int64_t>(L.Level));
   else if (Name == "previtem")
     Out = I > 0 ? L.Items[L.Index - 1]
                 : Value::undefined("there is no previous item");

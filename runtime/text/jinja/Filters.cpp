@@ -537,7 +537,7 @@ const std::map<std::string_view, Function> &table() {
       {"sort", sortFilter},
       {"string", asText},
       {"sum", sum},
-      {"title", changed<titleCase>},
+      {"title", changed<titleWords>},
       {"tojson", toJsonFilter},
       {"trim", trim},
       {"unique", unique},

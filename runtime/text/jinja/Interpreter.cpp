@@ -128,7 +128,7 @@ void Interpreter::assign(const Node &T, const Value &V) {
       fail("cannot assign attribute on non-namespace object");
       return;
     }
-    if (V.isObject()) {
+    if (V.holdsObject()) {
       fail("a namespace cannot hold an object");
       return;
     }
@@ -232,7 +232,14 @@ Interpreter::Flow Interpreter::execute(const Node &N) {
 }
 
 Interpreter::Flow Interpreter::executeFor(const Node &N) {
-  Value::Items Items = iterate(evaluate(*N.Children[1]));
+  Value Over = evaluate(*N.Children[1]);
+  return failed() ? Flow::Next : runLoop(N, Over, 0);
+}
+
+/// Level: how deep a recursive loop is in calls of itself.
+Interpreter::Flow Interpreter::runLoop(const Node &N, const Value &Over,
+                                       size_t Level) {
+  Value::Items Items = iterate(Over);
   if (N.Children[2]) { // the condition decides before loop.length is known
     Inner S(*this, Current);
     Value::Items Chosen;
@@ -252,6 +259,11 @@ Interpreter::Flow Interpreter::executeFor(const Node &N) {
     return N.Children[4] ? execute(*N.Children[4]) : Flow::Next;
   std::shared_ptr<Object> Loop = makeObject(Object::Type::Loop, "loop");
   Loop->Items = std::move(Items);
+  Loop->Level = Level;
+  if (N.Text == "recursive") {
+    Loop->Body = &N;
+    Loop->Home = Current;
+  }
   Inner S(*this, Current);
   for (; Loop->Index < Loop->Items.size() && !failed(); ++Loop->Index) {
     if (!S.scope().Kept)
@@ -343,6 +355,8 @@ Value Interpreter::callValue(const Value &V, const Arguments &A) {
   case Object::Type::Macro:
   case Object::Type::Caller:
     return callMacro(*O, A);
+  case Object::Type::Loop:
+    return callRecursive(*O, A);
   case Object::Type::Joiner: {
     bool First = O->Index++ == 0;
     return First ? Value::string("") : O->Last;
@@ -350,6 +364,18 @@ Value Interpreter::callValue(const Value &V, const Arguments &A) {
   default:
     return fail("'" + O->Name + "' is not callable");
   }
+}
+
+/// loop(items): the text of the same loop over other items.
+Value Interpreter::callRecursive(Object &L, const Arguments &A) {
+  if (L.Body == nullptr)
+    return fail("only a loop marked recursive can be called");
+  if (A.Positional.size() != 1 || !A.Named.empty())
+    return fail("loop() takes one argument");
+  Inner S(*this, L.Home);
+  std::string Outside = std::exchange(Out, "");
+  runLoop(*L.Body, A.Positional[0], L.Level + 1);
+  return Value::string(std::exchange(Out, std::move(Outside)));
 }
 
 Value Interpreter::callMacro(Object &M, const Arguments &A) {
@@ -444,7 +470,7 @@ Value Interpreter::makeNamespace(const Arguments &A) {
     for (const auto &[Key, Member] : V.members())
       N->Fields.emplace_back(display(Key), Member);
   for (const auto &[Name, V] : A.Named) {
-    if (V.isObject())
+    if (V.holdsObject())
       return fail("a namespace cannot hold an object");
     N->Fields.emplace_back(Name, V);
   }

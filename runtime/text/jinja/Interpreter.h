@@ -26,6 +26,7 @@ private:
   // Statements
   Flow execute(const Node &N);
   Flow executeFor(const Node &N);
+  Flow runLoop(const Node &N, const Value &Over, size_t Level);
   void print(const Node &N);
   void assign(const Node &Target, const Value &V);
   std::string capture(const Node &Body);
@@ -46,6 +47,7 @@ private:
   Arguments arguments(const Node &N);
   Value callValue(const Value &Callee, const Arguments &A);
   Value callMacro(Object &M, const Arguments &A);
+  Value callRecursive(Object &L, const Arguments &A);
   Value callFunction(const std::string &Name, const Arguments &A);
   Value callLoop(Object &L, const std::string &Name, const Arguments &A);
   Value range(const Arguments &A);

@@ -24,7 +24,10 @@ Value callMethod(Context &C, const Value &Self, const std::string &Name,
 /// Text helpers shared by filters and methods.
 std::string upperCase(std::string_view S);
 std::string lowerCase(std::string_view S);
+/// Python's str.title: each run of letters.
 std::string titleCase(std::string_view S);
+/// The filter title: what stands between spaces, hyphens and open brackets.
+std::string titleWords(std::string_view S);
 /// The first character large, the rest small.
 std::string capitalized(std::string_view S);
 enum class Side : uint8_t { Both, Left, Right };

@@ -166,8 +166,8 @@ NodePtr Parser::forStatement() {
     return fail("expected 'in', found " + shown());
   S->Children.push_back(tuple(false));
   S->Children.push_back(takeName("if") ? expression() : nullptr);
-  if (isName("recursive"))
-    return fail("recursive loops are not implemented");
+  if (takeName("recursive"))
+    S->Text = "recursive";
   expectBlockEnd();
   ++Loops;
   S->Children.push_back(sequence({"else", "endfor"}));

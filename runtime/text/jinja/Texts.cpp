@@ -62,7 +62,27 @@ std::string titleCase(std::string_view S) {
     int32_t D = static_cast<int32_t>(C);
     appendUtf8(Out, static_cast<uint32_t>(Inside ? utf8proc_tolower(D)
                                                  : utf8proc_totitle(D)));
-    Inside = isLetter(C) || (Inside && C == '\'');
+    Inside = isLetter(C);
+  }
+  return Out;
+}
+std::string titleWords(std::string_view S) {
+  std::string Out;
+  bool Inside = false;
+  for (size_t I = 0; I < S.size();) {
+    size_t Begin = I;
+    uint32_t C = nextCodePoint(S, I);
+    std::string_view One = S.substr(Begin, I - Begin);
+    if (isSpaceCharacter(One) ||
+        std::string_view("-({[<").find(One) != std::string_view::npos) {
+      Out += One;
+      Inside = false;
+      continue;
+    }
+    int32_t D = static_cast<int32_t>(C);
+    appendUtf8(Out, static_cast<uint32_t>(Inside ? utf8proc_tolower(D)
+                                                 : utf8proc_toupper(D)));
+    Inside = true;
   }
   return Out;
 }

@@ -62,6 +62,7 @@ Value Value::list(Items L, Kind K) {
   uint64_t Weight = 1;
   for (const Value &I : L) {
     V.Depth = std::max(V.Depth, I.Depth);
+    V.Holds |= I.holdsObject();
     Weight += I.Weight;
   }
   V.Depth = clampDepth(V.Depth + 1u);
@@ -77,6 +78,7 @@ Value Value::dict(Members M) {
   uint64_t Weight = 1;
   for (auto &[Key, Member] : M) {
     Weight += Key.Weight + Member.Weight;
+    V.Holds |= Member.holdsObject();
     auto [It, New] = B->Index.emplace(keyText(Key), B->Members.size());
     V.Depth = std::max<uint16_t>(V.Depth, Member.Depth);
     if (New)

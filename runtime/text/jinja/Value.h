@@ -85,6 +85,9 @@ public:
   /// Parts of the value written out; strings count by length. Work on the
   /// whole value is proportional to this.
   uint64_t weight() const { return Weight; }
+  /// Whether an object is somewhere inside. Such a value stays out of
+  /// namespaces, which could otherwise come to hold themselves.
+  bool holdsObject() const { return Holds || K == Kind::Object; }
   bool truthy() const;
   /// "str", "int", "dict" … as error messages name types.
   std::string_view typeName() const;
@@ -93,6 +96,7 @@ private:
   explicit Value(Kind K) : K(K) {}
 
   Kind K = Kind::Undefined;
+  bool Holds = false;
   uint16_t Depth = 0;
   uint32_t Weight = 1;
   union {
@@ -117,7 +121,8 @@ struct Node;
 struct Scope;
 
 /// Things that are called or looked into: functions, macros, bound methods,
-/// the loop variable, namespaces. They cannot be put into lists or dicts.
+/// the loop variable, namespaces. Only functions and macros can be put into
+/// lists and dicts.
 struct Object : Box {
   enum class Type : uint8_t {
     Function,
@@ -133,12 +138,13 @@ struct Object : Box {
   Type What;
   std::string Name;           ///< of a function, method or macro
   Value Self;                 ///< of a method
-  const Node *Body = nullptr; ///< of a macro or caller
+  const Node *Body = nullptr; ///< of a macro, caller or recursive loop
   Scope *Home = nullptr;      ///< where it was defined
   std::vector<std::pair<std::string, Value>> Fields; ///< namespace, loop
   Value::Items Items; ///< what a loop runs over, what a cycler yields
   size_t Index = 0;
-  Value Last; ///< loop.changed
+  size_t Level = 0; ///< of a recursive loop, from 0
+  Value Last;       ///< loop.changed
 };
 
 /// Equality as in Python: 1 == 1.0 == True; lists and dicts by content.

@@ -122,4 +122,25 @@ TEST(ChatTemplate, DeepNestingIsAnErrorNotACrash) {
                    .ok());
 }
 
+TEST(ChatTemplate, ObjectsStayOutOfNamespaces) {
+  // Through a namespace a value could come to hold itself.
+  for (const char *Source :
+       {"{% macro m() %}{% endmacro %}{% set ns = namespace() %}"
+        "{% set ns.x = [m] %}",
+        "{% macro m() %}{% endmacro %}{% set ns = namespace(x={'a': m}) %}",
+        "{% set ns = namespace() %}{% set x = [ns] %}"}) {
+    Result<std::string> R = render(Source, Json::object());
+    ASSERT_FALSE(R.ok()) << Source;
+    EXPECT_NE(R.status().message().find("cannot hold"), std::string::npos)
+        << R.status().message();
+  }
+}
+
+TEST(ChatTemplate, EndlessRecursionOfALoopIsAnError) {
+  Result<std::string> R =
+      render("{% for x in [1] recursive %}{{ loop([1]) }}{% endfor %}",
+             Json::object());
+  ASSERT_FALSE(R.ok());
+}
+
 } // namespace
