@@ -10,6 +10,7 @@
 #include "runtime/text/TokenizerCompiler.h"
 #include "tools/llmc-run/Commands.h"
 #include "tools/llmc-run/Common.h"
+#include "tools/llmc-run/DebugConstraint.h"
 #include "tools/llmc-run/DebugSearch.h"
 
 #include <CLI/CLI.hpp>
@@ -214,6 +215,10 @@ Case caseOf(const std::string &Kind, const std::string &Resource) {
     std::string Source = Resource.empty() ? "" : readTextFile(Resource);
     return [Source](const Json &In) { return renderCase(Source, In); };
   }
+  if (Kind == "schema" || Kind == "regex" || Kind == "grammar")
+    return [Kind](const Json &In) {
+      return Json::parse(constraintCase(Kind, In.dump()));
+    };
   if (Kind == "sample")
     return sampleCase;
   if (Kind == "stop")
@@ -255,7 +260,7 @@ void addDebug(CLI::App &App) {
       std::make_shared<std::vector<std::string>>();
   C->add_option("arguments", *Words,
                 "tokenize|decode TOKENIZER.json FILE, render [TEMPLATE] FILE, "
-                "sample|beam|stop|speculative FILE")
+                "schema|regex|grammar|sample|beam|stop|speculative FILE")
       ->required();
   C->footer("Example: llmc debug stop cases.jsonl\n"
             "For render the clock stands at 2026-07-26 14:05:09.");
