@@ -98,7 +98,42 @@ SamplingParams paramsOf(const llmc_sampling &S) {
   P.FrequencyPenalty = S.frequency_penalty;
   P.PresencePenalty = S.presence_penalty;
   P.Seed = S.seed;
+  P.TypicalP = S.typical_p == 0 ? 1 : S.typical_p;
+  P.NoRepeatNgram = S.no_repeat_ngram;
+  P.MinTokens = S.min_tokens;
+  for (size_t I = 0; S.logit_bias != nullptr && I < S.logit_bias_count; ++I)
+    P.LogitBias.emplace_back(S.logit_bias[I].token, S.logit_bias[I].bias);
+  if (S.allowed_tokens != nullptr)
+    P.AllowedIds.assign(S.allowed_tokens,
+                        S.allowed_tokens + S.allowed_token_count);
   return P;
+}
+
+/// A list of texts of the caller's; Name is that of its field.
+Status copyTexts(const char *Name, const char *const *Texts, size_t Count,
+                 std::vector<std::string> &Out) {
+  for (size_t I = 0; I < Count; ++I) {
+    if (Texts == nullptr || Texts[I] == nullptr)
+      return usageError(std::string(Name) + " is null, " + Name + "_count is " +
+                        std::to_string(Count));
+    Out.emplace_back(Texts[I]);
+  }
+  return Status::success();
+}
+
+/// What goes beyond one sampled completion.
+Status addSearch(const llmc_request_options &O, RequestParams &P) {
+  P.Choices = std::max(1u, O.choices);
+  P.Beams = std::max(1u, O.beams);
+  P.LengthPenalty = O.length_penalty;
+  P.Early = static_cast<EarlyStopping>(std::clamp<int>(
+      O.early_stopping, LLMC_EARLY_HEURISTIC, LLMC_EARLY_NEVER));
+  P.Logprobs = O.logprobs;
+  P.PromptLogprobs = O.prompt_logprobs;
+  P.TopLogprobs = O.top_logprobs;
+  if (O.speculation == LLMC_SPECULATION_NGRAM)
+    P.Guess = Speculation::Ngram;
+  return copyTexts("banned", O.banned, O.banned_count, P.Banned);
 }
 
 } // namespace
@@ -120,19 +155,19 @@ llmc_error *llmc_engine_submit(llmc_engine *E,
         paramsOf(O.sampling != nullptr ? copyOptions(O.sampling) : Defaults);
     P.MaxTokens = O.max_tokens;
     P.IgnoreEos = O.ignore_eos;
-    if (O.stop_count && !O.stop)
-      return toError(usageError("stop is null, stop_count is " +
-                                std::to_string(O.stop_count)));
-    for (size_t I = 0; I < O.stop_count; ++I)
-      P.Stop.emplace_back(O.stop[I]);
+    if (llmc_error *Bad =
+            toError(copyTexts("stop", O.stop, O.stop_count, P.Stop)))
+      return Bad;
+    if (llmc_error *Bad = toError(addSearch(O, P)))
+      return Bad;
     P.EosIds = D.EosIds;
     P.Logits = static_cast<LogitsWanted>(
         std::clamp<int>(O.logits, LLMC_LOGITS_NONE, LLMC_LOGITS_ALL));
     if (O.on_token != nullptr)
-      P.OnToken = [Call = O.on_token, User = O.user](int32_t Token,
-                                                     std::string_view Text) {
-        std::string Terminated(Text);
-        llmc_event Event{Token, Terminated.c_str(), Terminated.size()};
+      P.OnToken = [Call = O.on_token, User = O.user](const TokenEvent &T) {
+        std::string Terminated(T.Text);
+        llmc_event Event{T.Token, Terminated.c_str(), Terminated.size(),
+                         T.Choice};
         return Call(User, &Event);
       };
     if (O.on_logits != nullptr)
@@ -163,8 +198,12 @@ void llmc_request_destroy(llmc_request *R) {
   delete R;
 }
 
-void llmc_request_get_result(const llmc_request *R, llmc_result *Out) {
-  const RequestResult &From = R->R->result();
+void llmc_request_get_choice(const llmc_request *R, size_t Index,
+                             llmc_result *Out) {
+  const RequestResult &All = R->R->result();
+  if (Index >= All.Choices.size())
+    return;
+  const Choice &From = All.Choices[Index];
   bool HasText = R->Engine->Model->Text.Vocabulary.has_value();
   llmc_result To{};
   To.finish = static_cast<llmc_finish>(From.Finish);
@@ -173,10 +212,40 @@ void llmc_request_get_result(const llmc_request *R, llmc_result *Out) {
   To.text = HasText ? From.Text.c_str() : nullptr;
   To.text_length = From.Text.size();
   To.stop = From.Finish == FinishReason::Stop ? From.Stop.c_str() : nullptr;
-  To.prompt_tokens = From.PromptTokens;
-  To.prefill_ms = From.PrefillMs;
-  To.decode_ms = From.DecodeMs;
+  To.prompt_tokens = All.PromptTokens;
+  To.prefill_ms = All.PrefillMs;
+  To.decode_ms = All.DecodeMs;
+  To.score = From.Score;
+  To.guessed_tokens = All.Guessed;
+  To.right_tokens = All.Right;
   copyResult(To, Out);
+}
+void llmc_request_get_result(const llmc_request *R, llmc_result *Out) {
+  llmc_request_get_choice(R, 0, Out);
+}
+size_t llmc_request_choice_count(const llmc_request *R) {
+  return R->R->result().Choices.size();
+}
+
+bool llmc_request_get_position(const llmc_request *R, size_t Choice,
+                               size_t Index, llmc_position *Out) {
+  const RequestResult &All = R->R->result();
+  if (Choice != LLMC_PROMPT_CHOICE && Choice >= All.Choices.size())
+    return false;
+  const std::vector<PositionLogprobs> &List =
+      Choice == LLMC_PROMPT_CHOICE ? All.PromptLogprobs
+                                   : All.Choices[Choice].Logprobs;
+  if (Index >= List.size())
+    return false;
+  const PositionLogprobs &From = List[Index];
+  static_assert(sizeof(TokenLogprob) == sizeof(llmc_token_logprob));
+  llmc_position To{};
+  To.chosen = {From.Token, From.Logprob};
+  To.rank = From.Rank;
+  To.top = reinterpret_cast<const llmc_token_logprob *>(From.Top.data());
+  To.top_count = From.Top.size();
+  copyResult(To, Out);
+  return true;
 }
 
 llmc_error *llmc_sequence_create(llmc_engine *E, llmc_sequence **Out) {

@@ -1,11 +1,12 @@
-// A step: one row for each request that decodes, then prompt rows for the
-// others until the step is full, in turn. A request is admitted when the pages
-// that it can need at most are free, so it never has to be put back.
+// A step: one row (with guesses a few) for each branch that decodes, then
+// prompt rows for the others until the step is full, in turn. A request is
+// admitted when the pages that it can need at most are free, so it never has
+// to be put back.
 #include "runtime/engine/Engine.h"
 
 #include "runtime/base/Workspace.h"
-#include "runtime/engine/StopMatcher.h"
-#include "runtime/text/Detokenizer.h"
+#include "runtime/engine/Branch.h"
+#include "runtime/engine/PhraseBan.h"
 
 #include <algorithm>
 #include <new>
@@ -16,49 +17,28 @@ using Clock = std::chrono::steady_clock;
 
 namespace {
 
-double milliseconds(Clock::duration D) {
-  return std::chrono::duration<double, std::milli>(D).count();
-}
+constexpr uint32_t MostChoices = 256;
 
 } // namespace
-
-std::string_view nameOf(FinishReason R) {
-  static constexpr std::string_view Names[] = {"running", "eos", "stop",
-                                               "length", "cancelled"};
-  return Names[static_cast<unsigned>(R)];
-}
-
-/// Tokens to text to what may be shown.
-struct Request::TextState {
-  TextState(const Tokenizer &T, const std::vector<std::string> &Stops)
-      : Bytes(T, true), Stops(Stops) {}
-  Detokenizer Bytes;
-  StopMatcher Stops;
-};
-
-Request::Request(RequestParams Params, const Tokenizer *T, uint32_t Vocab)
-    : P(std::move(Params)), Sampling(P.Sampling, Vocab, P.Prompt) {
-  if (T != nullptr)
-    Text = std::make_unique<TextState>(*T, P.Stop);
-  Result.PromptTokens = static_cast<uint32_t>(P.Prompt.size());
-}
-Request::~Request() = default;
 
 Engine::Engine(Session &Sess, const Tokenizer *Tok, uint32_t Batch)
     : S(Sess), T(Tok), MaxBatch(S.info().MaxSequences) {
   if (Batch != 0)
     MaxBatch = std::min(MaxBatch, Batch);
   Running.reserve(MaxBatch);
-  // Every sequence of a step may want one row; more only a prompt all of whose
-  // rows are wanted, which then comes in pieces.
+  // Every sequence of a step may want one row; more only guesses, and a prompt
+  // all of whose rows are wanted, which then comes in pieces.
   MaxLogits = stepLogitRows(S.info().MaxTokens, MaxBatch);
 }
 Engine::~Engine() {
   for (const std::shared_ptr<Request> &R : Running)
-    S.free(R->Sequence);
+    for (const std::unique_ptr<Branch> &B : R->Branches)
+      if (B->Live)
+        S.free(B->Sequence);
 }
 
-Result<std::shared_ptr<Request>> Engine::submit(RequestParams P) {
+/// Checks what is asked, and completes it.
+Status Engine::prepare(RequestParams &P) const {
   LLMC_RETURN_IF_ERROR(checkSampling(P.Sampling));
   if (P.Prompt.empty())
     return usageError("the prompt has no tokens");
@@ -70,6 +50,21 @@ Result<std::shared_ptr<Request>> Engine::submit(RequestParams P) {
   if (!P.Stop.empty() && T == nullptr)
     return usageError("stop strings need a tokenizer, and the artifact has "
                       "none");
+  if (!P.Banned.empty() && T == nullptr)
+    return usageError("banned texts need a tokenizer, and the artifact has "
+                      "none");
+  if (P.Choices == 0 || P.Choices > MostChoices)
+    return usageError(std::to_string(P.Choices) + " choices, expected 1 to " +
+                      std::to_string(MostChoices));
+  if (P.Beams > 1) {
+    LLMC_RETURN_IF_ERROR(
+        checkBeams({P.Beams, P.Choices, P.LengthPenalty, P.Early, 0, {}}));
+    if (!P.Stop.empty() || P.Logprobs)
+      return usageError(std::string(P.Stop.empty() ? "logprobs"
+                                                   : "stop "
+                                                     "strings") +
+                        " do not go together with beams");
+  }
   if (P.Prompt.size() > S.maxContext())
     return doesNotFitError("prompt of " + std::to_string(P.Prompt.size()) +
                            " tokens, the context holds " +
@@ -77,56 +72,110 @@ Result<std::shared_ptr<Request>> Engine::submit(RequestParams P) {
   // The last generated token is never fed, so it takes no room.
   uint64_t Room = S.maxContext() - P.Prompt.size() + 1;
   P.MaxTokens = static_cast<uint32_t>(std::min<uint64_t>(P.MaxTokens, Room));
+  if (P.Sampling.EosIds.empty())
+    P.Sampling.EosIds = P.EosIds; // not before MinTokens
+  if (!P.Banned.empty()) {
+    LLMC_ASSIGN_OR_RETURN(std::unique_ptr<TokenFilter> F,
+                          PhraseBan::create(P.Banned, *T));
+    P.Filters.push_back(std::move(F));
+  }
+  return Status::success();
+}
+
+Result<std::shared_ptr<Request>> Engine::submit(RequestParams P) {
+  LLMC_RETURN_IF_ERROR(prepare(P));
   std::shared_ptr<Request> R =
       std::make_shared<Request>(std::move(P), T, S.info().Vocab);
   uint64_t Most = R->P.Prompt.size() + std::max(R->P.MaxTokens, 1u) - 1;
-  R->Pages = S.pagesFor(Most);
-  if (R->Pages > S.pageCapacity())
-    return doesNotFitError("request may need " + std::to_string(R->Pages) +
+  uint64_t Pages = uint64_t{S.pagesFor(Most)} * R->branchCount();
+  if (Pages > S.pageCapacity())
+    return doesNotFitError("request may need " + std::to_string(Pages) +
                            " cache pages, there are " +
                            std::to_string(S.pageCapacity()));
+  R->Pages = static_cast<uint32_t>(Pages);
   Waiting.push_back(R);
   return R;
 }
 
 void Engine::admit() {
-  while (!Waiting.empty() && Running.size() < MaxBatch) {
+  while (!Waiting.empty()) {
     std::shared_ptr<Request> R = Waiting.front();
     if (R->Cancelled) {
-      R->Result.Finish = FinishReason::Cancelled;
+      R->finish(FinishReason::Cancelled);
       Waiting.pop_front();
       continue;
     }
-    if (ReservedPages + R->Pages > S.pageCapacity())
+    bool Fits = Running.empty() || Branches + R->branchCount() <= MaxBatch;
+    if (!Fits || ReservedPages + R->Pages > S.pageCapacity())
       return; // first come, first served
-    R->Sequence = S.create();
+    Branch &B = *R->Branches.front();
+    B.Sequence = S.create();
+    B.Live = true;
     ReservedPages += R->Pages;
+    Branches += R->branchCount();
     R->Admitted = R->First = Clock::now();
     Running.push_back(std::move(R));
     Waiting.pop_front();
   }
 }
 
+/// Nothing else could use the room that guesses take.
+bool Engine::alone(const Request &R) const {
+  return Running.size() == 1 && R.branchCount() == 1 && Waiting.empty();
+}
+
+void Engine::planBranch(Request &R, Branch &B) {
+  if (RowsLeft == 0 || LogitsLeft == 0 || SequencesLeft == 0)
+    return; // in the next step
+  uint32_t Room = std::min(RowsLeft, LogitsLeft) - 1;
+  Room = std::min(Room, S.maxContext() - S.length(B.Sequence) - 1);
+  if (R.Search == nullptr)
+    B.guess(Room, alone(R));
+  for (int32_t Token : B.Feed) {
+    Rows.push_back({B.Sequence, Token, TokenClass::Generated, true});
+    Owners.push_back({&R, &B, 0});
+  }
+  B.InStep = B.Feed.size();
+  RowsLeft -= static_cast<uint32_t>(B.InStep);
+  LogitsLeft -= static_cast<uint32_t>(B.InStep);
+  --SequencesLeft;
+}
+
+void Engine::planPrompt(Request &R) {
+  if (SequencesLeft == 0)
+    return;
+  --SequencesLeft;
+  uint32_t Size = static_cast<uint32_t>(R.P.Prompt.size());
+  bool All = R.P.Logits == LogitsWanted::All || R.P.PromptLogprobs;
+  for (uint32_t Row = R.Fed; Row < Size && RowsLeft > 0; ++Row, --RowsLeft) {
+    bool Wanted = Row + 1 == Size || All;
+    if (Wanted && LogitsLeft == 0)
+      return;
+    LogitsLeft -= Wanted;
+    Rows.push_back({R.Branches.front()->Sequence, R.P.Prompt[Row],
+                    TokenClass::Prompt, Wanted});
+    Owners.push_back({&R, nullptr, Row});
+  }
+}
+
 void Engine::plan() {
   Rows.clear(), Owners.clear();
-  uint32_t Left = S.info().MaxTokens, LogitsLeft = MaxLogits;
-  for (const std::shared_ptr<Request> &R : Running)
-    if (R->Next >= 0 && Left > 0) {
-      Rows.push_back({R->Sequence, R->Next, TokenClass::Generated, true});
-      Owners.push_back({R.get(), UINT32_MAX});
-      --Left, --LogitsLeft;
-    }
-  for (size_t I = 0; I < Running.size() && Left > 0; ++I) {
+  RowsLeft = S.info().MaxTokens, LogitsLeft = MaxLogits;
+  SequencesLeft = S.info().MaxSequences;
+  for (size_t I = 0; I < Running.size(); ++I) {
     Request &R = *Running[(I + Rotate) % Running.size()];
-    uint32_t Size = static_cast<uint32_t>(R.P.Prompt.size());
-    for (uint32_t Row = R.Fed; Row < Size && Left > 0; ++Row, --Left) {
-      bool Wanted = Row + 1 == Size || R.P.Logits == LogitsWanted::All;
-      if (Wanted && LogitsLeft == 0)
-        break;
-      LogitsLeft -= Wanted;
-      Rows.push_back({R.Sequence, R.P.Prompt[Row], TokenClass::Prompt, Wanted});
-      Owners.push_back({&R, Row});
+    if (R.prefilling())
+      continue;
+    for (size_t J = 0; J < R.Branches.size(); ++J) {
+      Branch &B = *R.Branches[(J + Rotate) % R.Branches.size()];
+      if (B.running() && !B.Feed.empty() && !B.Scored)
+        planBranch(R, B);
     }
+  }
+  for (size_t I = 0; I < Running.size() && RowsLeft > 0; ++I) {
+    Request &R = *Running[(I + Rotate) % Running.size()];
+    if (R.prefilling())
+      planPrompt(R);
   }
   ++Rotate;
 }
@@ -145,9 +194,11 @@ Status Engine::step(bool &Done) {
       continue;
     try {
       R->Result.Failure = Ran;
-      finish(*R, FinishReason::Cancelled);
-    } catch (const std::bad_alloc &) {
-      R->Result.Finish = FinishReason::Cancelled; // without the held back text
+      R->finish(FinishReason::Cancelled);
+    } catch (const std::bad_alloc &) { // without the held back text
+      for (Choice &C : R->Result.Choices)
+        C.Finish = FinishReason::Cancelled;
+      R->Done = true;
     }
   }
   retire();
@@ -157,7 +208,7 @@ Status Engine::step(bool &Done) {
 Status Engine::run(bool &Done) {
   for (const std::shared_ptr<Request> &R : Running)
     if (R->Cancelled && !R->done())
-      finish(*R, FinishReason::Cancelled);
+      R->finish(FinishReason::Cancelled);
   retire();
   admit();
   Done = Running.empty();
@@ -168,78 +219,59 @@ Status Engine::run(bool &Done) {
       Rows.begin(), Rows.end(), [](const StepRow &R) { return R.WantLogits; }));
   if (Logits.size() < Wanted * S.info().Vocab)
     Logits.resize(Wanted * S.info().Vocab);
+  Clock::time_point Start = Clock::now();
   LLMC_RETURN_IF_ERROR(S.step(Rows, Logits));
-  for (size_t I = 0; I < Rows.size(); ++I)
-    commit(*Owners[I].R, I);
+  Seconds = std::chrono::duration<double>(Clock::now() - Start).count();
+  commit();
   retire();
   Done = Running.empty() && Waiting.empty();
   return Status::success();
 }
 
-/// Takes in what a row gave: logits for the caller, and the next token when it
-/// was the last row of its request.
-void Engine::commit(Request &R, size_t I) {
-  uint32_t PromptRow = Owners[I].PromptRow;
-  std::span<const float> Row;
-  if (Rows[I].WantLogits)
-    Row = std::span<const float>(Logits).subspan(
+/// Hands every request what its rows gave. Rows of a branch are adjacent.
+void Engine::commit() {
+  auto RowAt = [&](size_t I) {
+    return std::span<const float>(Logits).subspan(
         size_t{S.logitIndex(I)} * S.info().Vocab, S.info().Vocab);
-  if (PromptRow != UINT32_MAX) {
-    R.Fed = PromptRow + 1;
-    bool Last = R.Fed == R.P.Prompt.size();
-    if (R.P.OnLogits && (R.P.Logits == LogitsWanted::All ||
-                         (Last && R.P.Logits == LogitsWanted::Last)))
-      R.P.OnLogits(PromptRow, Row);
-    if (!Last)
-      return;
-    R.First = Clock::now();
+  };
+  for (size_t I = 0; I < Rows.size();) {
+    Request &R = *Owners[I].R;
+    if (Branch *B = Owners[I].B) {
+      uint32_t Before = R.Result.Right;
+      size_t Count = B->InStep;
+      R.advance(S, *B, Count, [&](size_t J) { return RowAt(I + J); });
+      if (alone(R))
+        B->Meter.add(static_cast<uint32_t>(Count) - 1, R.Result.Right - Before,
+                     Seconds);
+      I += Count;
+      continue;
+    }
+    uint32_t Row = Owners[I].PromptRow;
+    R.Fed = Row + 1;
+    if (Rows[I].WantLogits)
+      R.promptRow(Row, RowAt(I));
+    if (!R.prefilling())
+      R.start(S, RowAt(I));
+    ++I;
   }
-  if (R.P.MaxTokens == 0)
-    return finish(R, FinishReason::Length);
-  int32_t Token = R.Sampling.sample(Row);
-  bool Eos = std::find(R.P.EosIds.begin(), R.P.EosIds.end(), Token) !=
-             R.P.EosIds.end();
-  if (Eos && !R.P.IgnoreEos)
-    return finish(R, FinishReason::Eos);
-  R.Next = Token;
-  R.Result.Tokens.push_back(Token);
-  std::string Shown;
-  if (R.Text)
-    Shown = R.Text->Stops.push(R.Text->Bytes.push(Token));
-  R.Result.Text += Shown;
-  if (R.P.OnToken && !R.P.OnToken(Token, Shown))
-    return finish(R, FinishReason::Cancelled);
-  if (R.Text && R.Text->Stops.stopped())
-    return finish(R, FinishReason::Stop);
-  if (R.Result.Tokens.size() >= R.P.MaxTokens)
-    finish(R, FinishReason::Length);
-}
-
-/// Ends a request; what was held back of its text comes out first.
-void Engine::finish(Request &R, FinishReason Why) {
-  if (R.Text && Why != FinishReason::Stop) {
-    std::string Rest = R.Text->Stops.push(R.Text->Bytes.finish());
-    Rest += R.Text->Stops.finish();
-    R.Result.Text += Rest;
-    if (R.P.OnToken && !Rest.empty() && Why != FinishReason::Cancelled)
-      R.P.OnToken(-1, Rest);
-  }
-  if (R.Text && R.Text->Stops.stopped()) {
-    R.Result.Stop = R.Text->Stops.stop();
-    Why = FinishReason::Stop;
-  }
-  R.Result.Finish = Why;
-  R.Result.PrefillMs = milliseconds(R.First - R.Admitted);
-  R.Result.DecodeMs = milliseconds(Clock::now() - R.First);
+  for (const std::shared_ptr<Request> &R : Running)
+    if (!R->prefilling() && !R->done())
+      R->afterStep(S);
 }
 
 void Engine::retire() {
   auto Gone = std::stable_partition(
       Running.begin(), Running.end(),
       [](const std::shared_ptr<Request> &R) { return !R->done(); });
+  for (const std::shared_ptr<Request> &R : Running)
+    for (const std::unique_ptr<Branch> &B : R->Branches)
+      if (B->Live && (R->done() || !B->running())) {
+        S.free(B->Sequence);
+        B->Live = false;
+      }
   for (auto It = Gone; It != Running.end(); ++It) {
-    S.free((*It)->Sequence);
     ReservedPages -= (*It)->Pages;
+    Branches -= (*It)->branchCount();
   }
   Running.erase(Gone, Running.end());
 }

@@ -4,6 +4,7 @@
 #include "runtime/engine/Sampler.h"
 
 #include "runtime/base/Json.h"
+#include "runtime/engine/TokenFilter.h"
 
 #include <algorithm>
 #include <cmath>
@@ -30,6 +31,24 @@ uint64_t scatter(uint64_t X) {
   X = (X ^ X >> 30) * 0xBF58476D1CE4E5B9u;
   X = (X ^ X >> 27) * 0x94D049BB133111EBu;
   return X ^ X >> 31;
+}
+
+/// Highest logit of those allowed, ties to the lowest id; NaN is the lowest.
+int32_t bestAllowed(std::span<const float> Logits,
+                    std::span<const uint64_t> Allowed) {
+  int32_t Token = -1;
+  float Best = 0;
+  for (size_t I = 0; I < Logits.size(); ++I) {
+    if (!Allowed.empty() && !tokenBit(Allowed, I))
+      continue;
+    float V = std::isnan(Logits[I]) ? -std::numeric_limits<float>::infinity()
+                                    : Logits[I];
+    if (Token < 0 || V > Best) {
+      Best = V;
+      Token = static_cast<int32_t>(I);
+    }
+  }
+  return std::max(Token, 0);
 }
 
 /// Keeps the K largest and all that equal the smallest of them.
@@ -151,8 +170,7 @@ bool Sampler::plainGreedy() const {
 }
 
 /// A logit after the penalties. NaN counts as banned.
-double Sampler::adjusted(std::span<const float> Logits, uint32_t I) const {
-  double V = Logits[I];
+double Sampler::adjusted(double V, size_t I) const {
   if (!Seen.empty() && Seen[I])
     V = V > 0 ? V / P.RepetitionPenalty : V * P.RepetitionPenalty;
   if (!Produced.empty() && Produced[I] != 0)
@@ -199,18 +217,29 @@ void Sampler::ban(std::vector<double> &L) const {
       Ban(Id);
 }
 
-void Sampler::distribution(std::span<const float> Logits,
-                           std::vector<double> &L) const {
-  L.resize(Logits.size());
-  for (uint32_t I = 0; I < L.size(); ++I)
-    L[I] = adjusted(Logits, I);
+void Sampler::prepare(std::vector<double> &L,
+                      std::span<const uint64_t> Allowed) const {
+  for (size_t I = 0; I < L.size(); ++I)
+    L[I] = adjusted(L[I], I);
   for (const auto &[Id, Bias] : P.LogitBias)
     if (Id >= 0 && static_cast<size_t>(Id) < L.size())
       L[Id] += Bias;
   ban(L);
+  for (size_t I = 0; !Allowed.empty() && I < L.size(); ++I)
+    if (!tokenBit(Allowed, I))
+      L[I] = Banned;
+}
+
+void Sampler::distribution(std::span<const float> Logits,
+                           std::vector<double> &L,
+                           std::span<const uint64_t> Allowed) const {
+  L.assign(Logits.begin(), Logits.end());
+  prepare(L, Allowed);
   auto Best = std::max_element(L.begin(), L.end());
   if (P.Temperature == 0 || !std::isfinite(*Best)) {
     size_t At = static_cast<size_t>(Best - L.begin());
+    if (!std::isfinite(*Best))
+      At = static_cast<size_t>(bestAllowed(Logits, Allowed));
     std::fill(L.begin(), L.end(), 0.0);
     L[At] = 1;
     return;
@@ -252,17 +281,13 @@ void Sampler::accept(int32_t Token) {
   ++Drawn;
 }
 
-int32_t Sampler::sample(std::span<const float> Logits) {
+int32_t Sampler::sample(std::span<const float> Logits,
+                        std::span<const uint64_t> Allowed) {
   int32_t Token = 0;
   if (plainGreedy()) {
-    float Best = -std::numeric_limits<float>::infinity();
-    for (size_t I = 0; I < Logits.size(); ++I)
-      if (Logits[I] > Best) {
-        Best = Logits[I];
-        Token = static_cast<int32_t>(I);
-      }
+    Token = bestAllowed(Logits, Allowed);
   } else {
-    distribution(Logits, Work);
+    distribution(Logits, Work, Allowed);
     Token = draw(Work, randomUniform(P.Seed, Drawn));
   }
   accept(Token);

@@ -47,12 +47,18 @@ public:
   Sampler(const SamplingParams &P, uint32_t Vocab,
           std::span<const int32_t> Prompt);
 
-  /// Picks the next token and counts it as output.
-  int32_t sample(std::span<const float> Logits);
+  /// Picks the next token and counts it as output. Allowed: a bit per id
+  /// (TokenFilter.h), empty for all; ids that are not are as banned.
+  int32_t sample(std::span<const float> Logits,
+                 std::span<const uint64_t> Allowed = {});
 
   /// Probabilities that sample() would draw from; sums to 1.
-  void distribution(std::span<const float> Logits,
-                    std::vector<double> &Out) const;
+  void distribution(std::span<const float> Logits, std::vector<double> &Out,
+                    std::span<const uint64_t> Allowed = {}) const;
+  /// The steps before temperature, in place: penalties, bias, bans (minus
+  /// infinity). Beam search applies them to log-probabilities.
+  void prepare(std::vector<double> &Logits,
+               std::span<const uint64_t> Allowed = {}) const;
   /// Lowest index whose cumulative probability exceeds U.
   static int32_t draw(std::span<const double> Probabilities, double U);
   /// Counts a token as output without sampling it.
@@ -60,7 +66,7 @@ public:
 
 private:
   bool plainGreedy() const;
-  double adjusted(std::span<const float> Logits, uint32_t I) const;
+  double adjusted(double Logit, size_t I) const;
   void ban(std::vector<double> &L) const;
   void banNgrams(std::vector<double> &L) const;
 

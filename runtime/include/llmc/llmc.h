@@ -195,17 +195,32 @@ const llmc_tokenizer *llmc_model_tokenizer(const llmc_model *model);
 
 /* ---- Sampling ---------------------------------------------------------- */
 
-/* Applied in this order: penalties, temperature, top_k, top_p, min_p, draw. */
+typedef struct llmc_bias {
+  int32_t token;
+  float bias;
+} llmc_bias;
+
+/* Applied in this order: penalties, logit_bias, bans (allowed_tokens,
+ * no_repeat_ngram, min_tokens), temperature, top_k, top_p, min_p, typical_p,
+ * draw. */
 typedef struct llmc_sampling {
   size_t struct_size;
-  float temperature;        /* 0: the most likely token */
-  int32_t top_k;            /* 0: off */
-  float top_p;              /* 1: off */
-  float min_p;              /* 0: off */
-  float repetition_penalty; /* 1: off; over prompt and output */
-  float frequency_penalty;  /* 0: off; over output */
-  float presence_penalty;   /* 0: off; over output */
-  uint64_t seed;            /* equal seeds give equal tokens */
+  float temperature;           /* 0: the most likely token */
+  int32_t top_k;               /* 0: off */
+  float top_p;                 /* 1: off */
+  float min_p;                 /* 0: off */
+  float repetition_penalty;    /* 1: off; over prompt and output */
+  float frequency_penalty;     /* 0: off; over output */
+  float presence_penalty;      /* 0: off; over output */
+  uint64_t seed;               /* equal seeds give equal tokens */
+  float typical_p;             /* 0 or 1: off */
+  uint32_t no_repeat_ngram;    /* longest run of tokens, of prompt and output,
+                                  that may not come twice, plus 1; 0: off */
+  uint32_t min_tokens;         /* no end token before */
+  const llmc_bias *logit_bias; /* added to logits; copied */
+  size_t logit_bias_count;
+  const int32_t *allowed_tokens; /* NULL: all; copied */
+  size_t allowed_token_count;
 } llmc_sampling;
 
 /* The artifact's generation defaults; sets the fields that fit struct_size,
@@ -236,6 +251,7 @@ typedef struct llmc_event {
   int32_t token;      /* -1: text that was held back, at the end */
   const char *text;   /* what this token made certain; maybe empty */
   size_t text_length; /* both valid during the call */
+  uint32_t choice;    /* which of the completions, from 0 */
 } llmc_event;
 
 /* Called by llmc_engine_step for each generated token. Returns false to
@@ -259,6 +275,19 @@ typedef enum llmc_logits {
   LLMC_LOGITS_ALL = 2   /* of all prompt rows, in order */
 } llmc_logits;
 
+/* When a beam search ends before max_tokens, once it has as many finished
+ * completions as beams. */
+typedef enum llmc_early_stopping {
+  LLMC_EARLY_HEURISTIC = 0, /* when no beam could do better at its length */
+  LLMC_EARLY_AT_ONCE = 1,
+  LLMC_EARLY_NEVER = 2 /* when none could do better at any length */
+} llmc_early_stopping;
+
+typedef enum llmc_speculation {
+  LLMC_SPECULATION_OFF = 0,
+  LLMC_SPECULATION_NGRAM = 1 /* what followed the last tokens before */
+} llmc_speculation;
+
 typedef struct llmc_request_options {
   size_t struct_size;
   const int32_t *tokens; /* the prompt; copied */
@@ -272,6 +301,22 @@ typedef struct llmc_request_options {
   llmc_logits logits;
   llmc_on_logits on_logits; /* NULL unless logits are wanted */
   void *user;               /* handed to the callbacks */
+  uint32_t choices;         /* completions wanted, each with random numbers of
+                               its own, the first as if alone; 0 counts as 1 */
+  uint32_t beams;           /* above 1: beam search for the most likely
+                               completions; nothing is drawn, text comes at the
+                               end, stop strings and logprobs are refused */
+  double length_penalty;    /* of beams: scores are divided by length to this
+                               power; 1 is usual */
+  llmc_early_stopping early_stopping; /* of beams */
+  bool logprobs;                      /* of generated tokens */
+  bool prompt_logprobs;               /* of prompt tokens but the first */
+  uint32_t top_logprobs;              /* the best alternatives beside each */
+  const char *const *banned; /* texts that must not be written, however they
+                                are cut into tokens; copied */
+  size_t banned_count;
+  llmc_speculation speculation; /* tokens guessed ahead; the output is the
+                                   same */
 } llmc_request_options;
 
 /* Queues a completion; nothing runs before llmc_engine_step. Fails at once
@@ -317,14 +362,52 @@ typedef struct llmc_result {
   size_t text_length;
   const char *stop; /* the stop string found, or NULL */
   uint32_t prompt_tokens;
-  double prefill_ms; /* from admission to the first token */
-  double decode_ms;  /* from there to the end */
+  double prefill_ms;       /* from admission to the first token */
+  double decode_ms;        /* from there to the end */
+  double score;            /* of beam search */
+  uint32_t guessed_tokens; /* by speculation, of the whole request */
+  uint32_t right_tokens;   /* of which were right */
 } llmc_result;
 
 /* State of a request, finished or not; fills the fields that fit struct_size.
  * Since: 0.1, stable.  Owns: pointers are borrowed from the request, until the
  * next step.  Threads: engine. */
 void llmc_request_get_result(const llmc_request *request, llmc_result *out);
+
+/* Number of completions that the request has; beams may find fewer than were
+ * wanted.
+ * Since: 0.1, stable.  Threads: engine. */
+size_t llmc_request_choice_count(const llmc_request *request);
+/* One of them; llmc_request_get_result gives the first. Fills nothing when
+ * there is no such choice.
+ * Since: 0.1, stable.  Owns: as llmc_request_get_result.  Threads: engine. */
+void llmc_request_get_choice(const llmc_request *request, size_t choice,
+                             llmc_result *out);
+
+typedef struct llmc_token_logprob {
+  int32_t token;
+  float logprob; /* natural logarithm, of the model's own distribution: before
+                    penalties, bans, temperature and constraints */
+} llmc_token_logprob;
+
+/* One place of a text. */
+typedef struct llmc_position {
+  size_t struct_size;
+  llmc_token_logprob chosen;     /* the token that stands there */
+  uint32_t rank;                 /* of it, from 0 */
+  const llmc_token_logprob *top; /* the best tokens, best first; borrowed */
+  size_t top_count;
+} llmc_position;
+
+/* Choice of the log-probabilities of the prompt. */
+#define LLMC_PROMPT_CHOICE SIZE_MAX
+
+/* Log-probabilities of a generated token, or of prompt token index + 1. False
+ * when there are none: not asked for, or not computed yet.
+ * Since: 0.1, stable.  Owns: pointers are borrowed from the request, until the
+ * next step.  Threads: engine. */
+bool llmc_request_get_position(const llmc_request *request, size_t choice,
+                               size_t index, llmc_position *out);
 
 /* ---- Sequences: feeding tokens by hand --------------------------------- */
 

@@ -157,6 +157,16 @@ struct RequestOptions {
   llmc_logits Logits = LLMC_LOGITS_NONE;
   std::function<bool(const llmc_event &)> OnToken;
   std::function<void(uint32_t, std::span<const float>)> OnLogits;
+
+  uint32_t Choices = 1;
+  uint32_t Beams = 1;
+  double LengthPenalty = 1;
+  llmc_early_stopping EarlyStopping = LLMC_EARLY_HEURISTIC;
+  bool Logprobs = false;
+  bool PromptLogprobs = false;
+  uint32_t TopLogprobs = 0;
+  std::vector<std::string> Banned;
+  llmc_speculation Speculation = LLMC_SPECULATION_OFF;
 };
 
 class Request {
@@ -167,6 +177,23 @@ public:
     Out.struct_size = sizeof(Out);
     llmc_request_get_result(R.get(), &Out);
     return Out;
+  }
+  size_t choiceCount() const { return llmc_request_choice_count(R.get()); }
+  llmc_result choice(size_t Index) const {
+    llmc_result Out{};
+    Out.struct_size = sizeof(Out);
+    llmc_request_get_choice(R.get(), Index, &Out);
+    return Out;
+  }
+  /// Log-probabilities of a choice's tokens, or with LLMC_PROMPT_CHOICE of
+  /// the prompt's from the second on; borrowed as result().
+  std::vector<llmc_position> positions(size_t Choice) const {
+    std::vector<llmc_position> All;
+    llmc_position P{};
+    P.struct_size = sizeof(P);
+    while (llmc_request_get_position(R.get(), Choice, All.size(), &P))
+      All.push_back(P);
+    return All;
   }
 
 private:
@@ -212,9 +239,11 @@ public:
     R.Calls = std::make_unique<Request::Callbacks>();
     R.Calls->OnToken = O.OnToken;
     R.Calls->OnLogits = O.OnLogits;
-    std::vector<const char *> Stops;
+    std::vector<const char *> Stops, Banned;
     for (const std::string &S : O.Stop)
       Stops.push_back(S.c_str());
+    for (const std::string &S : O.Banned)
+      Banned.push_back(S.c_str());
     llmc_request_options C{};
     C.struct_size = sizeof(C);
     C.tokens = O.Tokens.data();
@@ -226,6 +255,16 @@ public:
     C.stop_count = Stops.size();
     C.logits = O.Logits;
     C.user = R.Calls.get();
+    C.choices = O.Choices;
+    C.beams = O.Beams;
+    C.length_penalty = O.LengthPenalty;
+    C.early_stopping = O.EarlyStopping;
+    C.logprobs = O.Logprobs;
+    C.prompt_logprobs = O.PromptLogprobs;
+    C.top_logprobs = O.TopLogprobs;
+    C.banned = Banned.data();
+    C.banned_count = Banned.size();
+    C.speculation = O.Speculation;
     if (O.OnToken)
       C.on_token = [](void *User, const llmc_event *Event) {
         return static_cast<Request::Callbacks *>(User)->OnToken(*Event);

@@ -71,9 +71,9 @@ TEST_F(EngineTest, BatchedEqualsAlone) {
   run(E);
   for (size_t I = 0; I < All.size(); ++I) {
     RequestResult Want = alone(All[I]);
-    EXPECT_EQ(Requests[I]->result().Tokens, Want.Tokens) << I;
-    EXPECT_EQ(Requests[I]->result().Text, Want.Text) << I;
-    EXPECT_EQ(Want.Tokens.size(), All[I].MaxTokens);
+    EXPECT_EQ(Requests[I]->result().first().Tokens, Want.first().Tokens) << I;
+    EXPECT_EQ(Requests[I]->result().first().Text, Want.first().Text) << I;
+    EXPECT_EQ(Want.first().Tokens.size(), All[I].MaxTokens);
   }
   EXPECT_EQ(S.freePages(), S.pageCapacity());
 }
@@ -85,7 +85,7 @@ TEST_F(EngineTest, LongPromptsComeInChunks) {
   std::shared_ptr<Request> R = submit(E, request(Prompt, 1));
   run(E);
   EXPECT_EQ(Toy.Steps, 4); // 8 + 8 + 8 + 6
-  EXPECT_EQ(R->result().Finish, FinishReason::Length);
+  EXPECT_EQ(R->result().first().Finish, FinishReason::Length);
   EXPECT_EQ(R->result().PromptTokens, 30u);
 }
 
@@ -111,60 +111,61 @@ TEST_F(EngineTest, LogitsOfPromptRows) {
 }
 
 TEST_F(EngineTest, EndTokensEnd) {
-  std::vector<int32_t> Free = alone(request({3, 4}, 6)).Tokens;
+  std::vector<int32_t> Free = alone(request({3, 4}, 6)).first().Tokens;
   RequestParams P = request({3, 4}, 6);
   P.EosIds = {Free[2]};
   std::shared_ptr<Request> R = submit(E, P);
   run(E);
-  EXPECT_EQ(R->result().Finish, FinishReason::Eos);
-  EXPECT_EQ(R->result().Tokens,
+  EXPECT_EQ(R->result().first().Finish, FinishReason::Eos);
+  EXPECT_EQ(R->result().first().Tokens,
             std::vector<int32_t>(Free.begin(), Free.begin() + 2));
   P.IgnoreEos = true;
   R = submit(E, P);
   run(E);
-  EXPECT_EQ(R->result().Tokens, Free);
-  EXPECT_EQ(R->result().Finish, FinishReason::Length);
+  EXPECT_EQ(R->result().first().Tokens, Free);
+  EXPECT_EQ(R->result().first().Finish, FinishReason::Length);
 }
 
 TEST_F(EngineTest, StopStringsAreCutOff) {
   RequestResult Free = alone(request({3, 4}, 8));
-  ASSERT_GT(Free.Text.size(), 6u);
+  ASSERT_GT(Free.first().Text.size(), 6u);
   RequestParams P = request({3, 4}, 8);
-  P.Stop = {Free.Text.substr(3, 3)};
+  P.Stop = {Free.first().Text.substr(3, 3)};
   std::string Streamed;
-  P.OnToken = [&](int32_t, std::string_view Text) {
-    Streamed += Text;
+  P.OnToken = [&](const TokenEvent &Event) {
+    Streamed += Event.Text;
     return true;
   };
   std::shared_ptr<Request> R = submit(E, P);
   run(E);
-  EXPECT_EQ(R->result().Finish, FinishReason::Stop);
-  EXPECT_EQ(R->result().Text, Free.Text.substr(0, Free.Text.find(P.Stop[0])));
-  EXPECT_EQ(R->result().Stop, P.Stop[0]);
-  EXPECT_EQ(Streamed, R->result().Text);
+  EXPECT_EQ(R->result().first().Finish, FinishReason::Stop);
+  EXPECT_EQ(R->result().first().Text,
+            Free.first().Text.substr(0, Free.first().Text.find(P.Stop[0])));
+  EXPECT_EQ(R->result().first().Stop, P.Stop[0]);
+  EXPECT_EQ(Streamed, R->result().first().Text);
 }
 
 TEST_F(EngineTest, StreamedTextIsTheText) {
   RequestParams P = request({30, 31, 32}, 20);
   std::string Streamed;
-  P.OnToken = [&](int32_t, std::string_view Text) {
-    Streamed += Text;
+  P.OnToken = [&](const TokenEvent &Event) {
+    Streamed += Event.Text;
     return true;
   };
   std::shared_ptr<Request> R = submit(E, P);
   run(E);
-  EXPECT_EQ(Streamed, R->result().Text);
-  EXPECT_EQ(tokenizer().decode(R->result().Tokens, true), Streamed);
+  EXPECT_EQ(Streamed, R->result().first().Text);
+  EXPECT_EQ(tokenizer().decode(R->result().first().Tokens, true), Streamed);
 }
 
 TEST_F(EngineTest, CallbackCancels) {
   RequestParams P = request({1}, 20);
   int Count = 0;
-  P.OnToken = [&](int32_t, std::string_view) { return ++Count < 3; };
+  P.OnToken = [&](const TokenEvent &) { return ++Count < 3; };
   std::shared_ptr<Request> R = submit(E, P);
   run(E);
-  EXPECT_EQ(R->result().Finish, FinishReason::Cancelled);
-  EXPECT_EQ(R->result().Tokens.size(), 3u);
+  EXPECT_EQ(R->result().first().Finish, FinishReason::Cancelled);
+  EXPECT_EQ(R->result().first().Tokens.size(), 3u);
   EXPECT_EQ(S.freePages(), S.pageCapacity());
 }
 
@@ -179,9 +180,9 @@ TEST_F(EngineTest, WaitingRequestsCanBeCancelled) {
   All[0]->cancel();
   All[5]->cancel();
   run(E);
-  EXPECT_EQ(All[0]->result().Finish, FinishReason::Cancelled);
-  EXPECT_EQ(All[5]->result().Finish, FinishReason::Cancelled);
-  EXPECT_EQ(All[4]->result().Finish, FinishReason::Length);
+  EXPECT_EQ(All[0]->result().first().Finish, FinishReason::Cancelled);
+  EXPECT_EQ(All[5]->result().first().Finish, FinishReason::Cancelled);
+  EXPECT_EQ(All[4]->result().first().Finish, FinishReason::Length);
 }
 
 TEST_F(EngineTest, ContextLimitsTokens) {
@@ -189,8 +190,8 @@ TEST_F(EngineTest, ContextLimitsTokens) {
   Engine Small(Short, &tokenizer());
   std::shared_ptr<Request> R = submit(Small, request({1, 2, 3, 4}, 100));
   run(Small);
-  EXPECT_EQ(R->result().Tokens.size(), 3u); // the last one is never fed
-  EXPECT_EQ(R->result().Finish, FinishReason::Length);
+  EXPECT_EQ(R->result().first().Tokens.size(), 3u); // the last one is never fed
+  EXPECT_EQ(R->result().first().Finish, FinishReason::Length);
   Result<std::shared_ptr<Request>> Long =
       Small.submit(request({1, 2, 3, 4, 5, 6, 7}, 1));
   ASSERT_FALSE(Long.ok());
@@ -207,7 +208,7 @@ TEST_F(EngineTest, PagesLimitWhoRuns) {
   EXPECT_EQ(E.running(), 2u);
   run(E);
   for (const std::shared_ptr<Request> &R : All)
-    EXPECT_EQ(R->result().Tokens.size(), 30u);
+    EXPECT_EQ(R->result().first().Tokens.size(), 30u);
 }
 
 TEST_F(EngineTest, FailedStepEndsTheRequestsInIt) {
@@ -219,7 +220,7 @@ TEST_F(EngineTest, FailedStepEndsTheRequestsInIt) {
   EXPECT_EQ(S.freePages(), S.pageCapacity());
   R = submit(E, request({1, 2}, 4));
   run(E);
-  EXPECT_EQ(R->result().Tokens.size(), 4u);
+  EXPECT_EQ(R->result().first().Tokens.size(), 4u);
 }
 
 TEST_F(EngineTest, BadRequestsAreNamed) {
@@ -236,8 +237,8 @@ TEST_F(EngineTest, BadRequestsAreNamed) {
 TEST_F(EngineTest, ZeroTokensOnlyFeedsThePrompt) {
   std::shared_ptr<Request> R = submit(E, request({1, 2}, 0));
   run(E);
-  EXPECT_TRUE(R->result().Tokens.empty());
-  EXPECT_EQ(R->result().Finish, FinishReason::Length);
+  EXPECT_TRUE(R->result().first().Tokens.empty());
+  EXPECT_EQ(R->result().first().Finish, FinishReason::Length);
 }
 
 TEST_F(EngineTest, LogitsOfAllRowsComeInPieces) {
@@ -264,7 +265,7 @@ TEST_F(EngineTest, LogitsOfAllRowsComeInPieces) {
     EXPECT_EQ(Rows[I], I);
   EXPECT_LE(Big.MostLogitRows, 32u);
   EXPECT_EQ(Most, 64u);
-  EXPECT_EQ(B->result().Tokens.size(), 2u);
+  EXPECT_EQ(B->result().first().Tokens.size(), 2u);
 }
 
 } // namespace
