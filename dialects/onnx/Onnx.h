@@ -29,6 +29,12 @@
 #include "dialects/onnx/OnnxIndexOps.h.inc"
 #define GET_OP_CLASSES
 #include "dialects/onnx/OnnxNeuralOps.h.inc"
+#define GET_OP_CLASSES
+#include "dialects/onnx/OnnxActivationOps.h.inc"
+#define GET_OP_CLASSES
+#include "dialects/onnx/OnnxAttentionOps.h.inc"
+#define GET_OP_CLASSES
+#include "dialects/onnx/OnnxQuantOps.h.inc"
 
 namespace llmc::onnx {
 

@@ -30,6 +30,9 @@ def Onnx_Dialect : Dialect {
     void registerShapeOps();
     void registerIndexOps();
     void registerNeuralOps();
+    void registerActivationOps();
+    void registerAttentionOps();
+    void registerQuantOps();
     void registerAttributes();
   }];
 }

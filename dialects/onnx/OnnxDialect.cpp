@@ -19,6 +19,9 @@ void OnnxDialect::initialize() {
   registerShapeOps();
   registerIndexOps();
   registerNeuralOps();
+  registerActivationOps();
+  registerAttentionOps();
+  registerQuantOps();
 }
 
 void OnnxDialect::registerAttributes() {

@@ -83,4 +83,33 @@ def Onnx_ReduceMinOp : Onnx_ReduceOp<"reduce_min", "minimum over axes (none: all
 def Onnx_ReduceProdOp : Onnx_ReduceOp<"reduce_prod", "product over axes (none: all)">;
 def Onnx_ReduceSumSquareOp : Onnx_ReduceOp<"reduce_sum_square", "sum of squares over axes (none: all)">;
 def Onnx_ReduceL2Op : Onnx_ReduceOp<"reduce_l2", "root of the sum of squares over axes (none: all)">;
+def Onnx_ReduceL1Op : Onnx_ReduceOp<"reduce_l1", "sum of magnitudes over axes (none: all)">;
+def Onnx_ReduceLogSumOp : Onnx_ReduceOp<"reduce_log_sum", "logarithm of the sum over axes (none: all)">;
+def Onnx_ReduceLogSumExpOp : Onnx_ReduceOp<"reduce_log_sum_exp", "logarithm of the sum of e^x over axes (none: all)">;
+
+def Onnx_CumProdOp : Onnx_PureOp<"cum_prod"> {
+  let summary = "running products along an axis";
+  let arguments = (ins AnyType:$x, AnyType:$axis, Onnx_Flag<"0">:$exclusive,
+                       Onnx_Flag<"0">:$reverse);
+  let results = (outs AnyType:$output);
+}
+def Onnx_CompressOp : Onnx_PureOp<"compress"> {
+  let summary = "the slices along axis (without axis: elements) whose condition holds";
+  let arguments = (ins AnyType:$input, AnyType:$condition,
+                       OptionalAttr<I64Attr>:$axis);
+  let results = (outs AnyType:$output);
+}
+def Onnx_ReverseSequenceOp : Onnx_PureOp<"reverse_sequence"> {
+  let summary = "the first elements of each sequence in reverse";
+  let arguments = (ins AnyType:$input, AnyType:$sequence_lens,
+                       Onnx_Int<"1">:$batch_axis, Onnx_Int<"0">:$time_axis);
+  let results = (outs AnyType:$output);
+}
+def Onnx_UniqueOp : Onnx_PureOp<"unique"> {
+  let summary = "distinct slices along axis (without axis: elements), where they are first, which one each is, how often";
+  let arguments = (ins AnyType:$x, OptionalAttr<I64Attr>:$axis,
+                       Onnx_Flag<"1">:$sorted);
+  let results = (outs AnyType:$y, AnyType:$indices, AnyType:$inverse_indices,
+                      AnyType:$counts);
+}
 #endif

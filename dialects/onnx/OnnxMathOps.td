@@ -70,15 +70,18 @@ def Onnx_IsInfOp : Onnx_PureOp<"is_inf"> {
                        Onnx_Flag<"1">:$detect_positive);
   let results = (outs AnyType:$output);
 }
+// How a float becomes a power of two (f8E8M0).
+def Onnx_RoundMode : Onnx_Choice<"up", "\"up\", \"down\", \"nearest\"", "up, down or nearest">;
 def Onnx_CastOp : Onnx_PureOp<"cast"> {
   let summary = "converts elements";
-  let arguments = (ins AnyType:$input, TypeAttr:$to, Onnx_Flag<"1">:$saturate);
+  let arguments = (ins AnyType:$input, TypeAttr:$to, Onnx_Flag<"1">:$saturate,
+                       Onnx_RoundMode:$round_mode);
   let results = (outs AnyType:$output);
 }
 def Onnx_CastLikeOp : Onnx_PureOp<"cast_like"> {
   let summary = "converts to the element type of the second operand";
   let arguments = (ins AnyType:$input, AnyType:$target_type,
-                       Onnx_Flag<"1">:$saturate);
+                       Onnx_Flag<"1">:$saturate, Onnx_RoundMode:$round_mode);
   let results = (outs AnyType:$output);
 }
 def Onnx_DropoutOp : Onnx_PureOp<"dropout"> {

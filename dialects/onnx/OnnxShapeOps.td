@@ -78,7 +78,8 @@ def Onnx_PadOp : Onnx_PureOp<"pad"> {
 }
 def Onnx_RangeOp : Onnx_PureOp<"range"> {
   let summary = "start, start + delta, … below limit";
-  let arguments = (ins AnyType:$start, AnyType:$limit, AnyType:$delta);
+  let arguments = (ins AnyType:$start, AnyType:$limit, AnyType:$delta,
+                       Onnx_Int<"1">:$stash_type);
   let results = (outs AnyType:$output);
 }
 def Onnx_ConstantOfShapeOp : Onnx_PureOp<"constant_of_shape"> {
@@ -97,4 +98,19 @@ def Onnx_EyeLikeOp : Onnx_PureOp<"eye_like"> {
                        Onnx_Int<"0">:$k);
   let results = (outs AnyType:$output);
 }
+def Onnx_CenterCropPadOp : Onnx_PureOp<"center_crop_pad"> {
+  let summary = "cropped or padded with zeros at both ends to a shape";
+  let arguments = (ins AnyType:$input, AnyType:$shape,
+                       OptionalAttr<DenseI64ArrayAttr>:$axes);
+  let results = (outs AnyType:$output);
+}
+class Onnx_DepthOp<string mnem, string text> : Onnx_PureOp<mnem> {
+  let summary = text;
+  let arguments = (ins AnyType:$input,
+                       ConfinedAttr<I64Attr, [IntMinValue<1>]>:$blocksize,
+                       Onnx_Choice<"DCR", "\"DCR\", \"CRD\"", "DCR or CRD">:$mode);
+  let results = (outs AnyType:$output);
+}
+def Onnx_DepthToSpaceOp : Onnx_DepthOp<"depth_to_space", "blocks of channels moved to rows and columns">;
+def Onnx_SpaceToDepthOp : Onnx_DepthOp<"space_to_depth", "blocks of rows and columns moved to channels">;
 #endif

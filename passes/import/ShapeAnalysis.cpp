@@ -183,6 +183,7 @@ ShapeRule ruleOf(StringRef OpName) {
     addElementwiseRules(T);
     addLayoutRules(T);
     addIndexRules(T);
+    addWholeRules(T);
     return T;
   }();
   auto It = Rules.find(OpName);

@@ -39,9 +39,17 @@ using RuleTable = llvm::StringMap<ShapeRule>;
 /// Axis counted from the front; nothing when out of range.
 std::optional<size_t> axisOf(int64_t Axis, size_t Rank);
 
+/// Rules that many ops share: the shape of the first operand, all operands
+/// broadcast, a matrix product of the first two, a reduction over operand 1.
+void sameRule(RuleCall &C);
+void broadcastRule(RuleCall &C);
+void matMulRule(RuleCall &C);
+void reduceRule(RuleCall &C);
+
 void addElementwiseRules(RuleTable &T);
 void addLayoutRules(RuleTable &T);
 void addIndexRules(RuleTable &T);
+void addWholeRules(RuleTable &T);
 /// The rule of an op by its full name; null for one without.
 ShapeRule ruleOf(llvm::StringRef OpName);
 

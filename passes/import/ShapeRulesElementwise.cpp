@@ -7,7 +7,7 @@ using namespace mlir;
 namespace llmc {
 
 /// Result dims of all operands broadcast together.
-static void broadcastAll(RuleCall &C) {
+void broadcastRule(RuleCall &C) {
   size_t Rank = 0;
   for (const ValueInfo *V : C.In) {
     if (!V->Ranked)
@@ -23,14 +23,14 @@ static void broadcastAll(RuleCall &C) {
   C.out().setShape(std::move(Shape));
 }
 
-static void same(RuleCall &C) {
+void sameRule(RuleCall &C) {
   if (C.in(0).Ranked)
     C.out().setShape(C.in(0).Shape);
 }
 
 /// Same shape and the same elements (Identity, rounding of integral values).
 static void identity(RuleCall &C) {
-  same(C);
+  sameRule(C);
   if (C.in(0).HasData && C.carries(C.out()))
     C.out().setData(C.in(0).Data);
 }
@@ -45,7 +45,7 @@ static void dropout(RuleCall &C) {
 
 static void predicate(RuleCall &C) {
   C.out().Element = C.intType(1);
-  same(C);
+  sameRule(C);
 }
 
 static void castTo(RuleCall &C, Type T) {
@@ -69,7 +69,7 @@ static void castLike(RuleCall &C) { castTo(C, C.in(1).Element); }
 
 template <Dim (*Fn)(const Dim &, const Dim &)>
 static void arithmetic(RuleCall &C) {
-  broadcastAll(C);
+  broadcastRule(C);
   C.mapData([](ArrayRef<Dim> E) {
     Dim Sum = E[0];
     for (const Dim &D : E.drop_front())
@@ -97,7 +97,7 @@ static Dim divideInts(const Dim &A, const Dim &B) {
 }
 
 static void divide(RuleCall &C) {
-  broadcastAll(C);
+  broadcastRule(C);
   bool Integer = C.out().Element && C.out().Element.isInteger();
   C.mapData([&](ArrayRef<Dim> E) {
     return Integer ? divideInts(E[0], E[1]) : divideExactly(E[0], E[1]);
@@ -105,7 +105,7 @@ static void divide(RuleCall &C) {
 }
 
 static void mod(RuleCall &C) {
-  broadcastAll(C);
+  broadcastRule(C);
   C.mapData([](ArrayRef<Dim> E) {
     bool Known = isNotNegative(E[0]) && isPositive(E[1]);
     return Known ? floorMod(E[0], E[1]) : Dim();
@@ -113,12 +113,12 @@ static void mod(RuleCall &C) {
 }
 
 static void negate(RuleCall &C) {
-  same(C);
+  sameRule(C);
   C.mapData([](ArrayRef<Dim> E) { return sub(DimExpr(0), E[0]); });
 }
 
 static void absolute(RuleCall &C) {
-  same(C);
+  sameRule(C);
   C.mapData([](ArrayRef<Dim> E) {
     if (isNotNegative(E[0]))
       return E[0];
@@ -159,7 +159,7 @@ static Dim either(const Dim &A, const Dim &B) {
 template <Dim (*Fn)(const Dim &, const Dim &)>
 static void condition(RuleCall &C) {
   C.out().Element = C.intType(1);
-  broadcastAll(C);
+  broadcastRule(C);
   // Float elements that are carried are integral, but a comparison of others
   // is not seen here: mapData needs data of both.
   C.mapData([](ArrayRef<Dim> E) { return Fn(E[0], E[1]); });
@@ -174,7 +174,7 @@ static void logicalNot(RuleCall &C) {
 
 static void where(RuleCall &C) {
   C.out().Element = C.in(1).Element;
-  broadcastAll(C);
+  broadcastRule(C);
   C.mapData([](ArrayRef<Dim> E) {
     if (isNumber(E[0], 1) || provablyEqual(E[1], E[2]))
       return E[1];
@@ -186,7 +186,7 @@ static void where(RuleCall &C) {
 // Products and norms
 //===----------------------------------------------------------------------===//
 
-static void matMul(RuleCall &C) {
+void matMulRule(RuleCall &C) {
   if (!C.in(0).Ranked || !C.in(1).Ranked)
     return;
   DimList A = C.in(0).Shape, B = C.in(1).Shape;
@@ -238,17 +238,15 @@ void addElementwiseRules(RuleTable &T) {
                            "clip",
                            "softmax",
                            "log_softmax",
-                           "layer_normalization",
-                           "rms_normalization",
                            "cum_sum",
                            "trilu",
                            "scatter_elements",
                            "scatter_nd"})
-    T[("onnx." + StringRef(Name)).str()] = same;
+    T[("onnx." + StringRef(Name)).str()] = sameRule;
   for (const char *Name : {"identity", "floor", "ceil", "round"})
     T[("onnx." + StringRef(Name)).str()] = identity;
   for (const char *Name : {"pow", "mean"})
-    T[("onnx." + StringRef(Name)).str()] = broadcastAll;
+    T[("onnx." + StringRef(Name)).str()] = broadcastRule;
   for (const char *Name : {"is_nan", "is_inf"})
     T[("onnx." + StringRef(Name)).str()] = predicate;
   T["onnx.dropout"] = dropout;
@@ -272,11 +270,11 @@ void addElementwiseRules(RuleTable &T) {
   T["onnx.or"] = condition<either>;
   T["onnx.xor"] = [](RuleCall &C) {
     C.out().Element = C.intType(1);
-    broadcastAll(C);
+    broadcastRule(C);
   };
   T["onnx.not"] = logicalNot;
   T["onnx.where"] = where;
-  T["onnx.mat_mul"] = matMul;
+  T["onnx.mat_mul"] = matMulRule;
   T["onnx.gemm"] = gemm;
 }
 

@@ -63,7 +63,7 @@ static void dropAxes(RuleCall &C, const std::vector<bool> &Drop) {
   C.out().setShape(std::move(Out));
 }
 
-static void reduceShape(RuleCall &C) {
+void reduceRule(RuleCall &C) {
   if (!C.in(0).Ranked)
     return;
   std::optional<SmallVector<int64_t>> Axes = C.constants(1);
@@ -88,7 +88,7 @@ static void reduceShape(RuleCall &C) {
 /// Reduction with carried elements: of a whole vector only.
 template <Dim (*Fn)(const Dim &, const Dim &)>
 static void reduceData(RuleCall &C) {
-  reduceShape(C);
+  reduceRule(C);
   bool Single =
       C.out().Ranked && (C.out().rank() == 0 || isNumber(C.out().Shape[0], 1));
   if (!Single || !C.in(0).HasData || C.in(0).rank() != 1 ||
@@ -213,7 +213,7 @@ void addIndexRules(RuleTable &T) {
   T["onnx.gather_elements"] = gatherElements;
   T["onnx.gather_nd"] = gatherNd;
   for (const char *Name : {"reduce_mean", "reduce_sum_square", "reduce_l2"})
-    T[("onnx." + StringRef(Name)).str()] = reduceShape;
+    T[("onnx." + StringRef(Name)).str()] = reduceRule;
   T["onnx.reduce_sum"] = reduceData<add>;
   T["onnx.reduce_prod"] = reduceData<mul>;
   T["onnx.reduce_max"] = reduceData<maximum>;

@@ -45,8 +45,13 @@ public:
 
   /// The value that the first result of Op equals; null if it is a new one.
   Value find(Operation *Op) {
-    if (isa<onnx::IdentityOp, onnx::DropoutOp>(Op))
+    if (isa<onnx::IdentityOp>(Op))
       return Op->getOperand(0);
+    if (onnx::DropoutOp Drop = dyn_cast<onnx::DropoutOp>(Op)) {
+      bool Training = !onnx::isNone(Drop.getTrainingMode()) &&
+                      !allAre(Drop.getTrainingMode(), 0);
+      return Training ? Value() : Drop.getData();
+    }
     if (isa<onnx::CastOp, onnx::CastLikeOp>(Op))
       return sameElement(Op) ? Op->getOperand(0) : Value();
     if (isa<onnx::ReshapeOp, onnx::FlattenOp, onnx::SqueezeOp,

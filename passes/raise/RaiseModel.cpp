@@ -287,8 +287,7 @@ LogicalResult Stepper::convertLlm(Operation &Op) {
                                Old.getStateAttr());
         return Set(llm::AttentionOp::create(
             B, Loc, rowsType(featuresOf(Old)), rows(Old.getQ()), Old.getState(),
-            Old.getHeads(), Old.getScale(), Old.getWindow(), Old.getSoftcap(),
-            Old.getChunk(), Old.getSlopesAttr(), Old.getSinksAttr()));
+            Old.getHeads(), Old.getScale(), Old.getWindow(), Old.getSoftcap()));
       })
       .Default([&](Operation *Old) {
         // Row by row, as it is: linear, rope, activation, glu, add, scale.

@@ -145,6 +145,11 @@ Status GraphImporter::setAttributes(const PendingNode &Node,
     if (State.attributes.get(A->name()))
       return malformedError("attribute " + quoted(A->name()) + " of " +
                             nodeText(Node.Source) + " is there twice");
+    // Data type 0 is how an optional one is left out.
+    const AttrSpec *Spec = Node.Spec.attr(A->name());
+    if (Spec && Spec->Kind == AttrKind::Type && !Spec->Required && A->has_i() &&
+        A->i() == 0)
+      continue;
     LLMC_ASSIGN_OR_RETURN(Attribute Value, attribute(Node, *A));
     State.addAttribute(A->name(), Value);
   }
@@ -156,65 +161,83 @@ Status GraphImporter::setAttributes(const PendingNode &Node,
   return Status::success();
 }
 
-Status GraphImporter::setResultTypes(const PendingNode &Node,
-                                     OperationState &State) {
-  const auto OperandType = [&](unsigned I) -> Type {
+/// Element types of the results that a node has; null where no operand has one.
+static SmallVector<Type, 4> resultElements(const PendingNode &Node,
+                                           const OperationState &State,
+                                           Builder &B) {
+  const auto Operand = [&](unsigned I) -> Type {
     if (I >= Node.Operands.size() || !Node.Operands[I])
       return nullptr;
     ShapedType T = dyn_cast<ShapedType>(Node.Operands[I].getType());
     return T ? T.getElementType() : nullptr;
   };
-  const auto TypeAttrOf = [&](llvm::StringRef Name) -> Type {
+  const auto Attr = [&](llvm::StringRef Name) -> Type {
     TypeAttr A = dyn_cast_or_null<TypeAttr>(State.attributes.get(Name));
     return A ? A.getValue() : nullptr;
   };
-  Type First, Second;
+  const auto Or = [](Type A, Type Else) { return A ? A : Else; };
+  Type U8 = B.getIntegerType(8, /*isSigned=*/false);
   switch (Node.Spec.Rule) {
   case ElementRule::Operand0:
-    First = OperandType(0);
-    break;
+    return {Operand(0)};
   case ElementRule::Operand1:
-    First = OperandType(1);
-    break;
+    return {Operand(1)};
   case ElementRule::Operand2:
-    First = OperandType(2);
-    break;
+    return {Operand(2)};
+  case ElementRule::Operand3:
+    return {Operand(3)};
+  case ElementRule::Operand7:
+    return {Operand(7)};
   case ElementRule::Bool:
-    First = B.getI1Type();
-    break;
+    return {B.getI1Type()};
+  case ElementRule::Int32:
+    return {B.getI32Type()};
   case ElementRule::Int64:
-    First = B.getI64Type();
-    break;
+    return {B.getI64Type()};
   case ElementRule::To:
-    First = TypeAttrOf("to");
-    break;
+    return {Attr("to")};
   case ElementRule::Value: {
     ElementsAttr A =
         dyn_cast_or_null<ElementsAttr>(State.attributes.get("value"));
-    First = A ? A.getElementType() : B.getF32Type();
-    break;
+    return {A ? A.getElementType() : B.getF32Type()};
   }
   case ElementRule::DtypeOrOperand:
-    First = TypeAttrOf("dtype");
-    if (!First)
-      First = OperandType(0);
-    break;
+    return {Or(Attr("dtype"), Operand(0))};
   case ElementRule::Operand0ThenInt64:
-    First = OperandType(0);
-    Second = B.getI64Type();
-    break;
+    return {Operand(0), B.getI64Type()};
   case ElementRule::Operand0ThenBool:
-    First = OperandType(0);
-    Second = B.getI1Type();
-    break;
+    return {Operand(0), B.getI1Type()};
+  case ElementRule::Operand0ThenStash: {
+    IntegerAttr Stash =
+        dyn_cast_or_null<IntegerAttr>(State.attributes.get("stash_type"));
+    bool F32 = !Stash || Stash.getInt() == 1;
+    return {Operand(0), F32 ? B.getF32Type() : Operand(0)};
   }
-  if (!First)
+  case ElementRule::Quantize:
+    return {Or(Attr("output_dtype"), Or(Operand(2), U8))};
+  case ElementRule::Dequantize:
+    return {Or(Attr("output_dtype"), Operand(1))};
+  case ElementRule::DynamicQuantize:
+    return {U8, B.getF32Type(), U8};
+  case ElementRule::Attention:
+    return {Operand(0), Operand(1), Operand(2), Operand(0)};
+  case ElementRule::State:
+    return {Operand(0), Or(Operand(3), Operand(0))};
+  }
+  return {};
+}
+
+Status GraphImporter::setResultTypes(const PendingNode &Node,
+                                     OperationState &State) {
+  SmallVector<Type, 4> Elements = resultElements(Node, State, B);
+  if (Elements.empty() || llvm::is_contained(Elements, Type()))
     return malformedError(nodeText(Node.Source) + " has no input with a type");
-  unsigned Count = Node.Spec.Results >= 0
-                       ? static_cast<unsigned>(Node.Spec.Results)
-                       : Node.NumOutputs;
-  for (unsigned I = 0; I < Count; ++I)
-    State.addTypes(UnrankedTensorType::get(I > 0 && Second ? Second : First));
+  size_t Count = Node.Spec.Results >= 0 ? static_cast<size_t>(Node.Spec.Results)
+                                        : Node.NumOutputs;
+  // Results beyond the rule are like its last one.
+  for (size_t I = 0; I < Count; ++I)
+    State.addTypes(
+        UnrankedTensorType::get(Elements[std::min(I, Elements.size() - 1)]));
   return Status::success();
 }
 

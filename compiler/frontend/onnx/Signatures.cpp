@@ -1,8 +1,11 @@
-// The table of ops. Keep it sorted by family; attributes of older opsets that
-// became operands are not here: Upgrade.cpp takes them away first.
+// The table of primitive ops and the lookup in all tables. Keep it sorted by
+// family; attributes of older opsets that became operands are not here:
+// Upgrade.cpp takes them away first.
 #include "compiler/frontend/onnx/Signatures.h"
 
 #include "llvm/ADT/StringMap.h"
+
+#include <vector>
 
 using namespace llmc;
 
@@ -12,8 +15,11 @@ constexpr AttrSpec IsInfAttrs[] = {{"detect_negative", AttrKind::Int},
 constexpr AttrSpec GeluAttrs[] = {{"approximate", AttrKind::String}};
 constexpr AttrSpec ModAttrs[] = {{"fmod", AttrKind::Int}};
 constexpr AttrSpec CastAttrs[] = {{"to", AttrKind::Type, true},
-                                  {"saturate", AttrKind::Int}};
-constexpr AttrSpec SaturateAttrs[] = {{"saturate", AttrKind::Int}};
+                                  {"saturate", AttrKind::Int},
+                                  {"round_mode", AttrKind::String}};
+constexpr AttrSpec CastLikeAttrs[] = {{"saturate", AttrKind::Int},
+                                      {"round_mode", AttrKind::String}};
+constexpr AttrSpec RangeAttrs[] = {{"stash_type", AttrKind::Int}};
 constexpr AttrSpec SeedAttrs[] = {{"seed", AttrKind::Int}};
 constexpr AttrSpec ShapeAttrs[] = {{"start", AttrKind::Int},
                                    {"end", AttrKind::Int}};
@@ -96,7 +102,7 @@ const OpSpec Ops[] = {
     {"Where", "onnx.where", 3, 3, 1, E::Operand1, None},
     {"Clip", "onnx.clip", 1, 3, 1, E::Operand0, None},
     {"Cast", "onnx.cast", 1, 1, 1, E::To, CastAttrs},
-    {"CastLike", "onnx.cast_like", 2, 2, 1, E::Operand1, SaturateAttrs},
+    {"CastLike", "onnx.cast_like", 2, 2, 1, E::Operand1, CastLikeAttrs},
     {"Dropout", "onnx.dropout", 1, 3, 2, E::Operand0ThenBool, SeedAttrs},
     {"Shape", "onnx.shape", 1, 1, 1, E::Int64, ShapeAttrs},
     {"Size", "onnx.size", 1, 1, 1, E::Int64, None},
@@ -111,7 +117,7 @@ const OpSpec Ops[] = {
     {"Split", "onnx.split", 1, 2, -1, E::Operand0, SplitAttrs},
     {"Slice", "onnx.slice", 3, 5, 1, E::Operand0, None},
     {"Pad", "onnx.pad", 2, 4, 1, E::Operand0, PadAttrs},
-    {"Range", "onnx.range", 3, 3, 1, E::Operand0, None},
+    {"Range", "onnx.range", 3, 3, 1, E::Operand0, RangeAttrs},
     {"ConstantOfShape", "onnx.constant_of_shape", 1, 1, 1, E::Value,
      ValueAttrs},
     {"Trilu", "onnx.trilu", 1, 2, 1, E::Operand0, TriluAttrs},
@@ -140,8 +146,8 @@ const OpSpec Ops[] = {
     {"Gemm", "onnx.gemm", 2, 3, 1, E::Operand0, GemmAttrs},
     {"Softmax", "onnx.softmax", 1, 1, 1, E::Operand0, AxisAttrs},
     {"LogSoftmax", "onnx.log_softmax", 1, 1, 1, E::Operand0, AxisAttrs},
-    {"LayerNormalization", "onnx.layer_normalization", 2, 3, 1, E::Operand0,
-     NormAttrs},
+    {"LayerNormalization", "onnx.layer_normalization", 2, 3, 3,
+     E::Operand0ThenStash, NormAttrs},
     {"RMSNormalization", "onnx.rms_normalization", 2, 2, 1, E::Operand1,
      NormAttrs},
 };
@@ -152,6 +158,7 @@ struct Twin {
 /// Same inputs, attributes and defaults as the standard op.
 constexpr Twin Twins[] = {
     {"", "SimplifiedLayerNormalization", "RMSNormalization"},
+    {"", "Scatter", "ScatterElements"}, // until opset 10
     {"com.microsoft", "Gelu", "Gelu"},
 };
 } // namespace
@@ -163,25 +170,37 @@ const AttrSpec *OpSpec::attr(llvm::StringRef Name) const {
   return nullptr;
 }
 
-llvm::ArrayRef<OpSpec> llmc::allOps() { return Ops; }
+llvm::ArrayRef<OpSpec> llmc::allOps() {
+  static const std::vector<OpSpec> All = [] {
+    std::vector<OpSpec> Out(std::begin(Ops), std::end(Ops));
+    for (llvm::ArrayRef<OpSpec> Table : {wholeOps()})
+      Out.insert(Out.end(), Table.begin(), Table.end());
+    return Out;
+  }();
+  return All;
+}
+
+static std::string keyOf(llvm::StringRef Domain, llvm::StringRef Name) {
+  return Domain.str() + "." + Name.str();
+}
 
 const OpSpec *llmc::findOp(llvm::StringRef Domain, llvm::StringRef Name) {
   static const llvm::StringMap<const OpSpec *> ByName = [] {
     llvm::StringMap<const OpSpec *> Map;
-    for (const OpSpec &Op : Ops)
-      Map[Op.Name] = &Op;
+    for (const OpSpec &Op : allOps())
+      Map[keyOf(Op.Domain, Op.Name)] = &Op;
     return Map;
   }();
   for (const Twin &T : Twins)
     if (T.Domain == Domain && T.Name == Name)
-      return ByName.lookup(T.Standard);
-  return Domain.empty() ? ByName.lookup(Name) : nullptr;
+      return ByName.lookup(keyOf("", T.Standard));
+  return ByName.lookup(keyOf(Domain, Name));
 }
 
 llvm::StringRef llmc::similarOp(llvm::StringRef Name) {
   llvm::StringRef Best;
   unsigned BestDistance = Name.size() / 3 + 1;
-  for (const OpSpec &Op : Ops) {
+  for (const OpSpec &Op : allOps()) {
     unsigned Distance =
         Name.edit_distance_insensitive(Op.Name, true, BestDistance);
     if (Distance < BestDistance) {

@@ -35,7 +35,16 @@ enum class ElementRule : uint8_t {
   Value,          ///< attribute `value`, f32 without
   DtypeOrOperand, ///< attribute `dtype`, else operand 0
   Operand0ThenInt64,
-  Operand0ThenBool
+  Operand0ThenBool,
+  Operand0ThenStash, ///< the others f32, of operand 0 unless stash_type is 1
+  Operand3,
+  Operand7,
+  Int32,
+  Quantize,        ///< attribute `output_dtype`, else operand 2, else u8
+  Dequantize,      ///< attribute `output_dtype`, else operand 1
+  DynamicQuantize, ///< u8, f32, u8
+  Attention,       ///< operands 0, 1, 2, 0
+  State            ///< operand 0, then operand 3, else 0
 };
 
 struct OpSpec {
@@ -46,12 +55,14 @@ struct OpSpec {
   int8_t Results;               ///< -1: as many as the node has
   ElementRule Rule;
   llvm::ArrayRef<AttrSpec> Attrs;
+  llvm::StringLiteral Domain = ""; ///< "" is ai.onnx
 
   const AttrSpec *attr(llvm::StringRef Name) const;
 };
 
-/// The whole table.
+/// The whole table: those of the files Signatures*.cpp behind one another.
 llvm::ArrayRef<OpSpec> allOps();
+llvm::ArrayRef<OpSpec> wholeOps(); ///< SignaturesWhole.cpp
 
 /// The op of this name or, for an op of ONNX Runtime, its standard twin; null
 /// if the dialect has none. The default domain is "".

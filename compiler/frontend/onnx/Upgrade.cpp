@@ -17,7 +17,8 @@ enum class Form : uint8_t {
   Vector, ///< ints -> 1-D i64
   Single, ///< int -> 1-D i64 of one element
   Scalar, ///< float -> scalar of the first operand's type
-  F32     ///< float -> f32 scalar
+  F32,    ///< float -> f32 scalar
+  One     ///< int that must be 1: what the newest op always does
 };
 
 struct LegacyAttr {
@@ -36,7 +37,10 @@ constexpr LegacyAttr Legacy[] = {
     {"ReduceMin", "axes", 1, Form::Vector},
     {"ReduceProd", "axes", 1, Form::Vector},
     {"ReduceSumSquare", "axes", 1, Form::Vector},
+    {"ReduceL1", "axes", 1, Form::Vector},
     {"ReduceL2", "axes", 1, Form::Vector},
+    {"ReduceLogSum", "axes", 1, Form::Vector},
+    {"ReduceLogSumExp", "axes", 1, Form::Vector},
     {"Split", "split", 1, Form::Vector},  // until 12
     {"Slice", "starts", 1, Form::Vector}, // until 9
     {"Slice", "ends", 2, Form::Vector},
@@ -45,8 +49,9 @@ constexpr LegacyAttr Legacy[] = {
     {"Clip", "max", 2, Form::Scalar},
     {"Pad", "pads", 1, Form::Vector}, // until 10
     {"Pad", "value", 2, Form::Scalar},
-    {"TopK", "k", 1, Form::Single},     // until 9
-    {"Dropout", "ratio", 1, Form::F32}, // until 11
+    {"TopK", "k", 1, Form::Single},                  // until 9
+    {"Dropout", "ratio", 1, Form::F32},              // until 11
+    {"BatchNormalization", "spatial", 0, Form::One}, // until 8
 };
 
 const LegacyAttr *findLegacy(llvm::StringRef Op, llvm::StringRef Attr) {
@@ -92,6 +97,8 @@ Value legacyOperand(const LegacyAttr &L, const AttributeProto &A,
     ShapedType T = dyn_cast<ShapedType>(Node.Operands[0].getType());
     return T ? scalarConstant(B, Node.Loc, T.getElementType(), A.f()) : nullptr;
   }
+  case Form::One: // no operand
+    break;
   }
   return nullptr;
 }
@@ -101,6 +108,14 @@ Status takeLegacyAttributes(PendingNode &Node, OpBuilder &B) {
     const LegacyAttr *L = findLegacy(Node.Spec.Name, A->name());
     if (!L)
       continue;
+    if (L->Kind == Form::One) {
+      if (A->i() != 1)
+        return unsupportedError("node " + quoted(Node.Source.Label) + " has " +
+                                quoted(A->name()) + " " +
+                                std::to_string(A->i()) + ", expected 1");
+      A = nullptr;
+      continue;
+    }
     if (Node.Operands.size() <= L->Operand)
       Node.Operands.resize(L->Operand + 1);
     if (Node.Operands[L->Operand])
@@ -135,12 +150,19 @@ Status llmc::upgradeNode(PendingNode &Node, OpBuilder &B) {
       (Node.Operands.size() < 2 || !Node.Operands[1]))
     Node.Extra.push_back(
         B.getNamedAttr("num_outputs", B.getI64IntegerAttr(Node.NumOutputs)));
+  // Scale and bias were per group until 20.
+  if (Node.Spec.Name == "GroupNormalization" && Node.Source.Opset < 21)
+    return unsupportedError("node " + quoted(Node.Source.Label) +
+                            " is GroupNormalization of opset " +
+                            std::to_string(Node.Source.Opset) +
+                            ", supported is opset 21");
   return Status::success();
 }
 
 Value llmc::buildFlattenedSoftmax(PendingNode &Node, OpBuilder &B) {
-  bool IsLog = Node.Spec.Name == "LogSoftmax";
-  if (Node.Source.Opset >= 13 || (!IsLog && Node.Spec.Name != "Softmax") ||
+  llvm::StringRef Name = Node.Spec.Name;
+  if (Node.Source.Opset >= 13 ||
+      (Name != "Softmax" && Name != "LogSoftmax" && Name != "Hardmax") ||
       Node.Operands.empty() || !Node.Operands[0])
     return nullptr;
   int64_t Axis = 1;
@@ -161,11 +183,9 @@ Value llmc::buildFlattenedSoftmax(PendingNode &Node, OpBuilder &B) {
   Value Flat = llmc::onnx::FlattenOp::create(B, Node.Loc, Matrix, Input,
                                              B.getI64IntegerAttr(Axis));
   IntegerAttr Last = B.getI64IntegerAttr(-1);
-  Value Soft =
-      IsLog ? llmc::onnx::LogSoftmaxOp::create(B, Node.Loc, Matrix, Flat, Last)
-                  .getOutput()
-            : llmc::onnx::SoftmaxOp::create(B, Node.Loc, Matrix, Flat, Last)
-                  .getOutput();
+  OperationState State(Node.Loc, Node.Spec.Mnemonic, Flat, Matrix,
+                       B.getNamedAttr("axis", Last));
+  Value Soft = B.create(State)->getResult(0);
   Value Shape = llmc::onnx::ShapeOp::create(
       B, Node.Loc, Dims, Input, B.getI64IntegerAttr(0), IntegerAttr());
   return llmc::onnx::ReshapeOp::create(B, Node.Loc, Matrix, Soft, Shape,

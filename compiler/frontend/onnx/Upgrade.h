@@ -34,8 +34,8 @@ bool isLegacyAttribute(llvm::StringRef Op, llvm::StringRef Attr);
 /// explicit values.
 Status upgradeNode(PendingNode &Node, mlir::OpBuilder &B);
 
-/// Softmax of opset <= 12 normalises over all dims from axis on. Null if the
-/// node means the same as in the newest opset.
+/// Softmax, LogSoftmax and Hardmax of opset <= 12 normalise over all dims from
+/// axis on. Null if the node means the same as in the newest opset.
 mlir::Value buildFlattenedSoftmax(PendingNode &Node, mlir::OpBuilder &B);
 
 } // namespace llmc

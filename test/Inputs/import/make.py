@@ -70,6 +70,19 @@ def upgrades():
                 n("Softmax", "b", "c", "minus_one", axis=-1), n("Softmax", "c", "d", "flattened", axis=1),
                 n("LogSoftmax", "d", "y", "default")], inputs=[vi("x", (2, "n", 4))], opset=12), "softmax12")
     save(model([n("Softmax", "x", "y", "softmax")], opset=13), "softmax13")
+    save(model([n("Hardmax", "x", "a", "flattened"), n("Hardmax", "x", "b", "last", axis=1), n("Add", "a,b", "y", "add")],
+               inputs=[vi("x", (2, 3, 4))], opset=12), "hardmax12")
+    axes = [n(op, "x", f"r{i}", f"reduce_{i}", axes=[1], keepdims=1) for i, op in
+            enumerate(["ReduceL1", "ReduceL2", "ReduceLogSumExp", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceSum", "ReduceSumSquare"])]
+    save(model(axes + [n("Sum", ",".join(f"r{i}" for i in range(len(axes))), "s", "sum"),
+                       n("ReduceLogSum", "positive", "t", "log_sum", axes=[0]), n("Add", "s,t", "y", "add")],
+               inits=[nh.from_array(np.array([[1, 2, 3, 4], [5, 6, 7, 8]], np.float32), "positive")], opset=12), "reduce12")
+    row = nh.from_array(np.array([[2, 0, 1, 3]], np.int64), "row")
+    bn = [nh.from_array(np.array(v, np.float32), f"bn{i}") for i, v in enumerate([[1, 2, 3, 4], [0.5, 0, -1, 2], [0, 0.25, 0.5, 1], [1, 2, 0.5, 4]])]
+    save(model([n("BatchNormalization", "x,bn0,bn1,bn2,bn3", "a", "bn", spatial=1, epsilon=1e-3), n("Dropout", "a", "b", "drop", ratio=0.5),
+                n("Flatten", "b", "c", "flatten"), n("Neg", "c", "y", "neg")], inits=bn, opset=8), "upgrade8")
+    save(model([n("Scatter", "x,row,row_f", "y", "scatter", axis=1)],
+               inits=[row, nh.from_array(np.array([[10, 20, 30, 40]], np.float32), "row_f")], opset=9), "scatter9")
     sizes = nh.from_array(np.array([3, 1], np.int64), "sizes")
     save(model([n("Split", "x", "a,b", "half", axis=1), n("Sub", "a,b", "y", "sub")], opset=13), "split13")
     save(model([n("Split", "x", "a,b", "parts", axis=1, num_outputs=2), n("Split", "x,sizes", "d,e", "sizes", axis=1), n("Sum", "a,b,e", "f", "sum"),
@@ -156,7 +169,7 @@ def numbers():
         return e / e.sum(-1, keepdims=True)
 
     out = {}
-    for name, shape in (("upgrade11", (3, 4)), ("upgrade9", (3, 4)), ("softmax12", (2, 3, 4)), ("softmax13", (3, 4)), ("split13", (3, 4)), ("split18", (3, 4)),
+    for name, shape in (("upgrade11", (3, 4)), ("upgrade9", (3, 4)), ("softmax12", (2, 3, 4)), ("softmax13", (3, 4)), ("hardmax12", (2, 3, 4)), ("reduce12", (3, 4)), ("upgrade8", (3, 4)), ("scatter9", (3, 4)), ("split13", (3, 4)), ("split18", (3, 4)),
                         ("functions", (3, 4)), ("unsorted", (3, 4)), ("twins", (3, 4))):
         x = np.round(np.sin(np.arange(np.prod(shape)) * 1.7) * 3, 3).astype(np.float32).reshape(shape)
         if name == "functions":  # neither ONNX Runtime nor onnx's inliner takes a function that hands an input on
@@ -195,10 +208,10 @@ def bad():
     m.ClearField("graph")
     save(m, "no-graph", BAD)
     save(model([n("Magic", "x", "a", "m1", domain="org.example"), n("Magic", "a", "b", "m2", domain="org.example"), n("ReduceMeen", "b", "c", "typo"),
-                n("Neg", "c", "d", "attr", speed=3), n("Einsum", "d", "e", "ein", equation="ij"), n("LayerNormalization", "e,x", "f,mean", "norm"),
+                n("Neg", "c", "d", "attr", speed=3), n("Det", "d", "e", "det"), n("BatchNormalization", "e,x,x,x,x", "f,mean", "norm"),
                 n("Add", "f,mean", "g", "add"), n("FastGelu", "g", "h", "fast", domain="com.microsoft"), n("EPContext", "h", "y", "ctx", domain="com.microsoft", source="QNN"),
                 n("Dead", "x", "dead", "dead", domain="org.example")]), "unsupported", BAD)
-    save(model([n("Einsum", "x", "y", "ein", equation="ij")], inputs=[vi("x"), vi("input_ids", ("b", "s"), T.INT64)]), "unsupported-tokens", BAD)
+    save(model([n("Det", "x", "y", "det")], inputs=[vi("x"), vi("input_ids", ("b", "s"), T.INT64)]), "unsupported-tokens", BAD)
     branch = h.make_graph([n("Neg", "x", "t")], "b", [], [vi("t")])
     save(model([n("If", "c", "y", "if", then_branch=branch, else_branch=branch)], inputs=[vi("x"), vi("c", (), T.BOOL)]), "subgraph", BAD)
 

@@ -45,7 +45,7 @@ const BadModel Models[] = {
     {"sequence-input", U, "graph input 's' is not a tensor"},
     {"subgraph", U, "If: control flow (a subgraph) is not supported yet"},
     {"unsupported", U, "7 reasons in 8 nodes (org.example.Magic, ReduceMeen"},
-    {"unsupported-tokens", U, "Einsum: this op of ai.onnx is not supported"},
+    {"unsupported-tokens", U, "Det: this op of ai.onnx is not supported"},
     // Nodes.
     {"many-attributes", M, "node 'many' has 300 attributes, expected at most"},
     {"attr-type", M, "'axis' of node 'g' (Gather) is a float, expected an int"},
