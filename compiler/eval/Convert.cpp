@@ -1,9 +1,22 @@
 // Between MLIR attributes and types and evaluator tensors.
 #include "compiler/eval/Convert.h"
 
+#include "llvm/ADT/TypeSwitch.h"
+
 using namespace mlir;
 
 namespace llmc::eval {
+
+static DType smallFloatOf(Type Element) {
+  return TypeSwitch<Type, DType>(Element)
+      .Case<Float8E4M3FNType>([](Type) { return DType::F8E4M3; })
+      .Case<Float8E5M2Type>([](Type) { return DType::F8E5M2; })
+      .Case<Float8E4M3FNUZType>([](Type) { return DType::F8E4M3FNUZ; })
+      .Case<Float8E5M2FNUZType>([](Type) { return DType::F8E5M2FNUZ; })
+      .Case<Float8E8M0FNUType>([](Type) { return DType::F8E8M0; })
+      .Case<Float4E2M1FNType>([](Type) { return DType::F4E2M1; })
+      .Default([](Type) { return DType::None; });
+}
 
 DType dtypeOf(Type Element) {
   if (Element.isF32())
@@ -16,7 +29,7 @@ DType dtypeOf(Type Element) {
     return DType::F64;
   IntegerType Integer = dyn_cast<IntegerType>(Element);
   if (!Integer)
-    return DType::None;
+    return smallFloatOf(Element);
   bool Unsigned = Integer.isUnsigned();
   switch (Integer.getWidth()) {
   case 1:
@@ -64,9 +77,26 @@ Type typeOf(DType T, MLIRContext *C) {
   case DType::U32:
   case DType::U64:
     return IntegerType::get(C, bitsOf(T), IntegerType::Unsigned);
+  case DType::F8E4M3:
+    return Float8E4M3FNType::get(C);
+  case DType::F8E5M2:
+    return Float8E5M2Type::get(C);
+  case DType::F8E4M3FNUZ:
+    return Float8E4M3FNUZType::get(C);
+  case DType::F8E5M2FNUZ:
+    return Float8E5M2FNUZType::get(C);
+  case DType::F8E8M0:
+    return Float8E8M0FNUType::get(C);
+  case DType::F4E2M1:
+    return Float4E2M1FNType::get(C);
   default:
     return {};
   }
+}
+
+/// Whether an attribute does not hold its elements as bytes of their own.
+static bool isPackedInteger(DType T) {
+  return T == DType::Bool || (isInteger(T) && bitsOf(T) < 8);
 }
 
 /// The integer elements of an attribute whose type is not a multiple of bytes.
@@ -87,7 +117,7 @@ Result<Tensor> fromAttribute(Budget &B, ElementsAttr Value) {
     return unsupportedError("evaluation: a constant is not dense numbers");
   LLMC_ASSIGN_OR_RETURN(Tensor Out, B.allocate(T, Dims(Type.getShape().begin(),
                                                        Type.getShape().end())));
-  if (bitsOf(T) < 8 || T == DType::Bool) {
+  if (isPackedInteger(T)) {
     store(Out, smallElements(Dense, T == DType::I4 || T == DType::I2));
     return Out;
   }
@@ -104,7 +134,7 @@ Result<Tensor> fromAttribute(Budget &B, ElementsAttr Value) {
 DenseElementsAttr toAttribute(const Tensor &T, MLIRContext *Context) {
   RankedTensorType Type =
       RankedTensorType::get(T.Shape, typeOf(T.Type, Context));
-  if (bitsOf(T.Type) < 8 || T.Type == DType::Bool) {
+  if (isPackedInteger(T.Type)) {
     unsigned Bits = T.Type == DType::Bool ? 1 : bitsOf(T.Type);
     SmallVector<APInt> Values;
     for (int64_t V : load<int64_t>(T))
@@ -137,7 +167,10 @@ Result<Tensor> fromFileBytes(Budget &B, ShapedType Type,
     size_t Bit = I * Bits;
     Values[I] = (Bytes[Bit / 8] >> (Bit % 8)) & ((1 << Bits) - 1);
   }
-  store(Out, Values);
+  if (isFloat(T)) // codes, not numbers
+    Out.Bytes.assign(Values.begin(), Values.end());
+  else
+    store(Out, Values);
   return Out;
 }
 

@@ -45,6 +45,8 @@ static double applyActivation(Unary Kind, double X, double A, double C) {
     return X * sigmoid(A * X);
   case Unary::ThresholdedRelu:
     return X > A ? X : 0;
+  case Unary::Shrink: // A is the threshold, C the bias
+    return X < -A ? X + C : X > A ? X - C : 0;
   default:
     return X;
   }
@@ -220,7 +222,13 @@ template <typename T> static T applyFloat(Binary Kind, T X, T Y) {
     return std::isnan(X) ? X : std::isnan(Y) ? Y : std::min(X, Y);
   case Binary::Max:
     return std::isnan(X) ? X : std::isnan(Y) ? Y : std::max(X, Y);
-  case Binary::Mod:
+  case Binary::Mod: {
+    // The sign of Y; an infinite Y is kept where the signs differ.
+    T R = std::fmod(X, Y);
+    if (R == 0)
+      return std::copysign(R, Y);
+    return (R < 0) != (Y < 0) ? R + Y : R;
+  }
   case Binary::FMod:
     return std::fmod(X, Y);
   case Binary::PRelu:
@@ -313,8 +321,20 @@ Result<Tensor> compare(Budget &B, Compare Kind, const Tensor &X,
   });
 }
 
-static int64_t applyLogical(Logical Kind, int64_t X, int64_t Y) {
+/// Elements of signed types come sign-extended, so that shifting right keeps
+/// the sign; a shift by all bits or more, or by less than 0, leaves only it.
+static int64_t applyShift(bool Left, int64_t X, int64_t Y, unsigned Bits,
+                          bool Signed) {
+  bool Out = Y < 0 || Y >= static_cast<int64_t>(Bits);
   uint64_t A = static_cast<uint64_t>(X);
+  if (Left)
+    return Out ? 0 : static_cast<int64_t>(A << Y);
+  if (Signed)
+    return Out ? (X < 0 ? -1 : 0) : X >> Y;
+  return Out ? 0 : static_cast<int64_t>(A >> Y);
+}
+
+static int64_t applyLogical(Logical Kind, int64_t X, int64_t Y) {
   switch (Kind) {
   case Logical::And:
     return X && Y;
@@ -329,9 +349,8 @@ static int64_t applyLogical(Logical Kind, int64_t X, int64_t Y) {
   case Logical::BitXor:
     return X ^ Y;
   case Logical::ShiftLeft:
-    return Y < 0 || Y > 63 ? 0 : static_cast<int64_t>(A << Y);
   case Logical::ShiftRight:
-    return Y < 0 || Y > 63 ? 0 : static_cast<int64_t>(A >> Y);
+    break; // applyShift
   }
   return 0;
 }
@@ -341,6 +360,13 @@ Result<Tensor> logical(Budget &B, Logical Kind, const Tensor &X,
   if (X.Type != Y.Type || isFloat(X.Type))
     return malformedError("a logical operation on " + describe(X) + " and " +
                           describe(Y));
+  if (Kind == Logical::ShiftLeft || Kind == Logical::ShiftRight) {
+    bool Left = Kind == Logical::ShiftLeft, Signed = isSigned(X.Type);
+    unsigned Bits = bitsOf(X.Type);
+    return broadcast<int64_t>(B, X.Type, X, Y, [=](int64_t A, int64_t C) {
+      return applyShift(Left, A, C, Bits, Signed);
+    });
+  }
   return broadcast<int64_t>(B, X.Type, X, Y, [Kind](int64_t A, int64_t C) {
     return applyLogical(Kind, A, C);
   });
@@ -403,14 +429,37 @@ Result<Tensor> clip(Budget &B, const Tensor &X, const Tensor &Low,
   return Out;
 }
 
-Result<Tensor> cast(Budget &B, const Tensor &X, DType To) {
+Result<Tensor> cast(Budget &B, const Tensor &X, DType To, bool Saturate,
+                    PowerRounding Rounding) {
   LLMC_ASSIGN_OR_RETURN(Tensor Out, B.allocate(To, X.Shape));
-  if (X.Type == To)
+  if (X.Type == To) {
     Out.Bytes = X.Bytes;
-  else if (isFloat(X.Type))
+  } else if (isSmallFloat(To)) {
+    std::vector<double> V = load<double>(X);
+    for (size_t I = 0; I < V.size(); ++I)
+      Out.Bytes[I] = toSmallFloat(To, V[I], Saturate, Rounding);
+  } else if (isFloat(X.Type) || (X.Type == DType::U64 && isFloat(To))) {
     store(Out, load<double>(X));
-  else
+  } else {
     store(Out, load<int64_t>(X));
+  }
+  return Out;
+}
+
+Result<Tensor> bitCast(Budget &B, const Tensor &X, DType To) {
+  if (bitsOf(X.Type) != bitsOf(To))
+    return malformedError("bit_cast of " + describe(X) + " to " +
+                          std::string(nameOf(To)));
+  LLMC_ASSIGN_OR_RETURN(Tensor Out, B.allocate(To, X.Shape));
+  Out.Bytes = X.Bytes;
+  // Elements below one byte lie sign-extended.
+  if (isInteger(To) && bitsOf(To) < 8) {
+    std::vector<int64_t> V(X.Bytes.begin(), X.Bytes.end());
+    store(Out, V);
+  } else if (bitsOf(To) < 8) {
+    for (uint8_t &E : Out.Bytes)
+      E = static_cast<uint8_t>(E & ((1u << bitsOf(To)) - 1));
+  }
   return Out;
 }
 

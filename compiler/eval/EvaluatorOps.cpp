@@ -1,37 +1,16 @@
-// From ops of the onnx dialect to evaluator operations: one table, by name.
-// Handlers read attributes by name, so this file does not need the op classes.
+// From ops of the onnx dialect to evaluator operations: the primitives, and the
+// lookup in the table of all.
 #include "compiler/eval/Convert.h"
-#include "compiler/eval/Evaluator.h"
-#include "compiler/eval/Ops.h"
+#include "compiler/eval/EvaluatorTable.h"
 
-#include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
 
 namespace llmc::eval {
 
-using Outputs = Result<std::vector<Tensor>>;
-
-static Outputs one(Result<Tensor> T) {
-  if (!T)
-    return T.takeStatus();
-  std::vector<Tensor> Out;
-  Out.push_back(T.take());
-  return Out;
-}
-
 namespace {
-/// The table while it is filled. Names are given without the dialect.
-struct Table {
-  llvm::StringMap<OpHandler> Map;
-
-  void many(StringRef Name, OpHandler Handler) {
-    Map[("onnx." + Name).str()] = std::move(Handler);
-  }
-  template <typename F> void add(StringRef Name, F Fn) {
-    many(Name, [Fn](const OpCall &C) { return one(Fn(C)); });
-  }
+struct Table : OpTable {
   void addUnary(StringRef Name, Unary Kind) {
     add(Name,
         [Kind](const OpCall &C) { return unary(C.Limit, Kind, C.in(0)); });
@@ -79,12 +58,19 @@ static Result<Tensor> mean(const OpCall &C) {
   return binary(C.Limit, Binary::Div, Sum, Count);
 }
 
+static PowerRounding powerRounding(const OpCall &C) {
+  return llvm::StringSwitch<PowerRounding>(C.text("round_mode", "up"))
+      .Case("down", PowerRounding::Down)
+      .Case("nearest", PowerRounding::Nearest)
+      .Default(PowerRounding::Up);
+}
+
 static Result<Tensor> castOp(const OpCall &C) {
   TypeAttr To = C.Op->getAttrOfType<TypeAttr>("to");
   DType T = To ? dtypeOf(To.getValue()) : DType::None;
   if (T == DType::None)
     return unsupportedError("evaluation: cast to an unknown type");
-  return cast(C.Limit, C.in(0), T);
+  return cast(C.Limit, C.in(0), T, C.attr("saturate", 1), powerRounding(C));
 }
 
 static Outputs dropout(const OpCall &C) {
@@ -153,8 +139,10 @@ static void addElementwise(Table &T) {
     return unary(C.Limit, Tanh ? Unary::GeluTanh : Unary::Gelu, C.in(0));
   });
   T.add("cast", castOp);
-  T.add("cast_like",
-        [](const OpCall &C) { return cast(C.Limit, C.in(0), C.in(1).Type); });
+  T.add("cast_like", [](const OpCall &C) {
+    return cast(C.Limit, C.in(0), C.in(1).Type, C.attr("saturate", 1),
+                powerRounding(C));
+  });
   T.many("dropout", dropout);
 }
 
@@ -291,12 +279,6 @@ static ScatterMode scatterMode(const OpCall &C) {
       .Default(ScatterMode::None);
 }
 
-static Result<Tensor> cumSumOp(const OpCall &C) {
-  LLMC_ASSIGN_OR_RETURN(int64_t Axis, C.scalar(1, 0));
-  return cumSum(C.Limit, C.in(0), Axis, C.attr("exclusive", 0),
-                C.attr("reverse", 0));
-}
-
 static Outputs topKOp(const OpCall &C) {
   LLMC_ASSIGN_OR_RETURN(int64_t K, C.scalar(1, 0));
   return topK(C.Limit, C.in(0), K, C.attr("axis", -1), C.attr("largest", 1));
@@ -326,7 +308,13 @@ static void addIndexing(Table &T) {
   T.add("scatter_nd", [](const OpCall &C) {
     return scatterNd(C.Limit, C.in(0), C.in(1), C.in(2), scatterMode(C));
   });
-  T.add("cum_sum", cumSumOp);
+  for (bool Products : {false, true})
+    T.add(Products ? "cum_prod" : "cum_sum",
+          [Products](const OpCall &C) -> Result<Tensor> {
+            LLMC_ASSIGN_OR_RETURN(int64_t Axis, C.scalar(1, 0));
+            return cumulate(C.Limit, C.in(0), Axis, C.attr("exclusive", 0),
+                            C.attr("reverse", 0), Products);
+          });
   T.many("top_k", topKOp);
   for (bool Max : {true, false})
     T.add(Max ? "arg_max" : "arg_min", [Max](const OpCall &C) {
@@ -342,7 +330,10 @@ static void addIndexing(Table &T) {
   T.addReduce("reduce_min", Reduce::Min);
   T.addReduce("reduce_prod", Reduce::Prod);
   T.addReduce("reduce_sum_square", Reduce::SumSquare);
+  T.addReduce("reduce_l1", Reduce::L1);
   T.addReduce("reduce_l2", Reduce::L2);
+  T.addReduce("reduce_log_sum", Reduce::LogSum);
+  T.addReduce("reduce_log_sum_exp", Reduce::LogSumExp);
 }
 
 static void addNeural(Table &T) {
@@ -357,9 +348,10 @@ static void addNeural(Table &T) {
     T.add(Log ? "log_softmax" : "softmax", [Log](const OpCall &C) {
       return softmax(C.Limit, C.in(0), C.attr("axis", -1), Log);
     });
-  T.add("layer_normalization", [](const OpCall &C) {
+  T.many("layer_normalization", [](const OpCall &C) {
     return layerNorm(C.Limit, C.in(0), C.in(1), C.in(2), C.attr("axis", -1),
-                     C.floatAttr("epsilon", 1e-5f));
+                     C.floatAttr("epsilon", 1e-5f),
+                     C.attr("stash_type", 1) == 1);
   });
   T.add("rms_normalization", [](const OpCall &C) {
     return rmsNorm(C.Limit, C.in(0), C.in(1), C.attr("axis", -1),
@@ -374,6 +366,7 @@ const OpHandler *handlerOf(StringRef OpName) {
     addShapes(T);
     addIndexing(T);
     addNeural(T);
+    addWholeOps(T);
     return T;
   }();
   auto It = Handlers.Map.find(OpName);

@@ -123,27 +123,27 @@ Result<Tensor> gemm(Budget &B, const Tensor &X, const Tensor &Y,
   return Out;
 }
 
-/// Elements minus the zero point of their row (X) or column (Y).
+/// Elements minus the zero point of their row (X) or column (Y). One vector
+/// serves all matrices of a batch; else Zero broadcasts to X.
 static Result<std::vector<int64_t>> centred(const Tensor &X, const Tensor &Zero,
                                             bool PerRow) {
   std::vector<int64_t> V = load<int64_t>(X);
   if (!Zero.present())
     return V;
   std::vector<int64_t> Z = load<int64_t>(Zero);
-  if (Z.size() == 1) {
-    for (int64_t &E : V)
-      E -= Z[0];
-    return V;
-  }
-  int64_t Columns = X.Shape.back();
-  int64_t Rows = X.rank() > 1 ? X.Shape[X.Shape.size() - 2] : 1;
-  if (static_cast<int64_t>(Z.size()) != (PerRow ? Rows : Columns))
+  Dims Shape = Zero.Shape;
+  if (Z.size() == 1)
+    Shape.clear();
+  else if (Shape.size() == 1 && PerRow && X.rank() > 1)
+    Shape.push_back(1);
+  Result<Dims> Joined = broadcastShapes(Shape, X.Shape);
+  if (!Joined || *Joined != X.Shape)
     return malformedError("mat_mul_integer: zero point " + describe(Zero) +
                           " for " + describe(X));
-  for (size_t I = 0; I < V.size(); ++I) {
-    int64_t N = static_cast<int64_t>(I);
-    V[I] -= Z[static_cast<size_t>(PerRow ? N / Columns % Rows : N % Columns)];
-  }
+  forEachIndex(X.Shape, {broadcastStrides(Shape, X.Shape)},
+               [&](int64_t I, const int64_t *At) {
+                 V[static_cast<size_t>(I)] -= Z[static_cast<size_t>(At[0])];
+               });
   return V;
 }
 

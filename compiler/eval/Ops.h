@@ -5,7 +5,11 @@
 #ifndef LLMC_COMPILER_EVAL_OPS_H
 #define LLMC_COMPILER_EVAL_OPS_H
 
+#include "compiler/eval/SmallFloat.h"
 #include "compiler/eval/Tensor.h"
+
+#include <optional>
+#include <string_view>
 
 namespace llmc::eval {
 
@@ -50,6 +54,7 @@ enum class Unary {
   HardSigmoid,
   Swish,
   ThresholdedRelu,
+  Shrink,
   QuickGelu
 };
 /// Alpha and Beta are used by the parametrised ones (LeakyRelu … QuickGelu).
@@ -83,7 +88,11 @@ Result<Tensor> where(Budget &B, const Tensor &Condition, const Tensor &X,
 /// Low and High may be absent.
 Result<Tensor> clip(Budget &B, const Tensor &X, const Tensor &Low,
                     const Tensor &High);
-Result<Tensor> cast(Budget &B, const Tensor &X, DType To);
+/// The last two are for 8-bit floats only.
+Result<Tensor> cast(Budget &B, const Tensor &X, DType To, bool Saturate = true,
+                    PowerRounding Rounding = PowerRounding::Up);
+/// The same bits; both types have the same size.
+Result<Tensor> bitCast(Budget &B, const Tensor &X, DType To);
 
 // Layout.cpp: operations that only move elements.
 
@@ -163,8 +172,10 @@ Result<Tensor> reduce(Budget &B, Reduce Kind, const Tensor &X, const Dims &Axes,
 Result<Tensor> argReduce(Budget &B, const Tensor &X, int64_t Axis,
                          bool KeepDims, bool Max, bool SelectLast);
 Result<Tensor> softmax(Budget &B, const Tensor &X, int64_t Axis, bool Log);
-Result<Tensor> cumSum(Budget &B, const Tensor &X, int64_t Axis, bool Exclusive,
-                      bool Reverse);
+Result<Tensor> hardmax(Budget &B, const Tensor &X, int64_t Axis);
+/// Running sums, or products.
+Result<Tensor> cumulate(Budget &B, const Tensor &X, int64_t Axis,
+                        bool Exclusive, bool Reverse, bool Products = false);
 /// Values and indices.
 Result<std::vector<Tensor>> topK(Budget &B, const Tensor &X, int64_t K,
                                  int64_t Axis, bool Largest);
@@ -182,11 +193,81 @@ Result<Tensor> matMulInteger(Budget &B, const Tensor &X, const Tensor &Y,
 
 // Norm.cpp
 
-/// Over all axes from Axis on; Bias may be absent.
-Result<Tensor> layerNorm(Budget &B, const Tensor &X, const Tensor &Scale,
-                         const Tensor &Bias, int64_t Axis, double Epsilon);
+/// Over all axes from Axis on; Bias may be absent. The result, the means and
+/// 1 / sqrt(variance + epsilon), those in f32 or the type of X.
+Result<std::vector<Tensor>> layerNorm(Budget &B, const Tensor &X,
+                                      const Tensor &Scale, const Tensor &Bias,
+                                      int64_t Axis, double Epsilon,
+                                      bool StashF32 = true);
 Result<Tensor> rmsNorm(Budget &B, const Tensor &X, const Tensor &Scale,
                        int64_t Axis, double Epsilon);
+/// Scale and Bias have one element per channel (dim 1).
+Result<Tensor> groupNorm(Budget &B, const Tensor &X, const Tensor &Scale,
+                         const Tensor &Bias, int64_t Groups, double Epsilon);
+Result<Tensor> batchNorm(Budget &B, const Tensor &X, const Tensor &Scale,
+                         const Tensor &Bias, const Tensor &Mean,
+                         const Tensor &Variance, double Epsilon);
+Result<Tensor> lpNorm(Budget &B, const Tensor &X, int64_t Axis, int64_t P);
+Result<Tensor> meanVarianceNorm(Budget &B, const Tensor &X, const Dims &Axes);
+
+// Quant.cpp
+
+struct QuantizeOptions {
+  DType To = DType::U8;
+  DType Precision = DType::None; ///< of the division; None: as the operands
+  int64_t Axis = 1, Block = 0;
+  bool Saturate = true;
+};
+/// Scale per tensor, along Axis or per Block of Axis; Zero may be absent.
+Result<Tensor> quantizeLinear(Budget &B, const Tensor &X, const Tensor &Scale,
+                              const Tensor &Zero, const QuantizeOptions &O);
+Result<Tensor> dequantizeLinear(Budget &B, const Tensor &X, const Tensor &Scale,
+                                const Tensor &Zero, int64_t Axis, int64_t Block,
+                                DType To);
+/// Codes, scale, zero point.
+Result<std::vector<Tensor>> dynamicQuantizeLinear(Budget &B, const Tensor &X);
+struct QLinearInputs {
+  const Tensor &A, &AScale, &AZero, &B, &BScale, &BZero, &YScale, &YZero;
+};
+Result<Tensor> qLinearMatMul(Budget &B, const QLinearInputs &In);
+
+// Conv.cpp
+
+enum class ConvPad { Explicit, SameUpper, SameLower, Valid };
+/// Empty lists are ones (Pads: zeros, Kernel: that of the weights).
+struct ConvOptions {
+  ConvPad Pad = ConvPad::Explicit;
+  int64_t Groups = 1;
+  Dims Kernel, Pads, Strides, Dilations;
+};
+Result<Tensor> conv(Budget &B, const Tensor &X, const Tensor &W,
+                    const Tensor &Bias, const ConvOptions &O);
+Result<Tensor> convInteger(Budget &B, const Tensor &X, const Tensor &W,
+                           const Tensor &XZero, const Tensor &WZero,
+                           const ConvOptions &O);
+
+// Einsum.cpp
+
+Result<Tensor> einsum(Budget &B, std::string_view Equation,
+                      const std::vector<const Tensor *> &Inputs);
+
+// Rearrange.cpp
+
+/// Without Axis of the flattened tensor.
+Result<Tensor> compress(Budget &B, const Tensor &X, const Tensor &Condition,
+                        std::optional<int64_t> Axis);
+Result<Tensor> reverseSequence(Budget &B, const Tensor &X,
+                               const Tensor &Lengths, int64_t BatchAxis,
+                               int64_t TimeAxis);
+/// Slices, first indices, inverse indices, counts.
+Result<std::vector<Tensor>> unique(Budget &B, const Tensor &X,
+                                   std::optional<int64_t> Axis, bool Sorted);
+Result<Tensor> centerCropPad(Budget &B, const Tensor &X, const Dims &Shape,
+                             const Dims &Axes);
+Result<Tensor> depthToSpace(Budget &B, const Tensor &X, int64_t Block,
+                            bool ColumnFirst);
+Result<Tensor> spaceToDepth(Budget &B, const Tensor &X, int64_t Block,
+                            bool ColumnFirst);
 
 } // namespace llmc::eval
 

@@ -19,6 +19,20 @@ struct AxisView {
 };
 } // namespace
 
+template <typename Wide> static Wide addWrapping(Wide A, Wide B) {
+  if constexpr (std::is_integral_v<Wide>)
+    return static_cast<Wide>(static_cast<uint64_t>(A) +
+                             static_cast<uint64_t>(B));
+  return A + B;
+}
+
+template <typename Wide> static Wide multiplyWrapping(Wide A, Wide B) {
+  if constexpr (std::is_integral_v<Wide>)
+    return static_cast<Wide>(static_cast<uint64_t>(A) *
+                             static_cast<uint64_t>(B));
+  return A * B;
+}
+
 static Result<AxisView> viewAxis(const Tensor &X, int64_t Axis) {
   LLMC_ASSIGN_OR_RETURN(int64_t A, normaliseAxis(Axis, X.rank()));
   return AxisView{countOf(Dims(X.Shape.begin(), X.Shape.begin() + A)),
@@ -30,17 +44,30 @@ static Result<AxisView> viewAxis(const Tensor &X, int64_t Axis) {
 // Reductions
 //===----------------------------------------------------------------------===//
 
-template <typename Wide> static Wide initial(Reduce Kind) {
-  using Limits = std::numeric_limits<Wide>;
-  switch (Kind) {
-  case Reduce::Max:
-    return Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
-  case Reduce::Min:
-    return Limits::has_infinity ? Limits::infinity() : Limits::max();
-  case Reduce::Prod:
+/// Smallest and largest integer of a type, as int64 (u64: as far as it goes).
+static std::pair<int64_t, int64_t> integerRange(DType T) {
+  unsigned Bits = bitsOf(T);
+  if (T == DType::Bool)
+    return {0, 1};
+  bool Signed = isSigned(T);
+  int64_t Most = std::numeric_limits<int64_t>::max();
+  if (Bits < 64)
+    Most >>= Signed ? 64 - Bits : 63 - Bits;
+  return {Signed ? -Most - 1 : 0, Most};
+}
+
+/// What a reduction of nothing gives.
+template <typename Wide> static Wide initial(Reduce Kind, DType T) {
+  bool IsMax = Kind == Reduce::Max;
+  if (Kind == Reduce::Prod)
     return 1;
-  default:
+  if (!IsMax && Kind != Reduce::Min)
     return 0;
+  if constexpr (std::is_floating_point_v<Wide>) {
+    Wide Infinity = std::numeric_limits<Wide>::infinity();
+    return IsMax ? -Infinity : Infinity;
+  } else {
+    return IsMax ? integerRange(T).first : integerRange(T).second;
   }
 }
 
@@ -94,11 +121,12 @@ template <typename Wide>
 static void reduceAs(Reduce Kind, const Tensor &X, Tensor &Out,
                      const Dims &OutStrides, int64_t PerOutput) {
   std::vector<Wide> V = load<Wide>(X);
-  std::vector<Wide> Sum(static_cast<size_t>(Out.count()), initial<Wide>(Kind));
+  std::vector<Wide> Sum(static_cast<size_t>(Out.count()),
+                        initial<Wide>(Kind, X.Type));
   // The maximum is subtracted before exp, as every implementation does.
   std::vector<Wide> Peak(Sum.size(), 0);
   if (Kind == Reduce::LogSumExp) {
-    std::fill(Peak.begin(), Peak.end(), initial<Wide>(Reduce::Max));
+    std::fill(Peak.begin(), Peak.end(), initial<Wide>(Reduce::Max, X.Type));
     forEachIndex(X.Shape, {OutStrides}, [&](int64_t I, const int64_t *At) {
       take(Reduce::Max, Peak[static_cast<size_t>(At[0])],
            V[static_cast<size_t>(I)]);
@@ -173,7 +201,7 @@ Result<Tensor> argReduce(Budget &B, const Tensor &X, int64_t Axis,
 }
 
 //===----------------------------------------------------------------------===//
-// Softmax, CumSum, TopK
+// Softmax, Hardmax, CumSum, CumProd, TopK
 //===----------------------------------------------------------------------===//
 
 Result<Tensor> softmax(Budget &B, const Tensor &X, int64_t Axis, bool Log) {
@@ -199,31 +227,49 @@ Result<Tensor> softmax(Budget &B, const Tensor &X, int64_t Axis, bool Log) {
   return Out;
 }
 
+Result<Tensor> hardmax(Budget &B, const Tensor &X, int64_t Axis) {
+  if (!isFloat(X.Type))
+    return malformedError("hardmax of " + describe(X));
+  LLMC_ASSIGN_OR_RETURN(AxisView View, viewAxis(X, Axis));
+  LLMC_ASSIGN_OR_RETURN(Tensor Out, B.allocate(X.Type, X.Shape));
+  std::vector<double> V = load<double>(X), Y(V.size(), 0.0);
+  for (int64_t O = 0; O < View.Outer; ++O)
+    for (int64_t I = 0; I < View.Inner && View.Dim; ++I) {
+      int64_t Best = 0;
+      for (int64_t K = 1; K < View.Dim; ++K)
+        if (V[View.at(O, K, I)] > V[View.at(O, Best, I)])
+          Best = K;
+      Y[View.at(O, Best, I)] = 1;
+    }
+  store(Out, Y);
+  return Out;
+}
+
 template <typename Wide>
-static void cumSumAs(const Tensor &X, Tensor &Out, const AxisView &View,
-                     bool Exclusive, bool Reverse) {
+static void cumulateAs(const Tensor &X, Tensor &Out, const AxisView &View,
+                       bool Exclusive, bool Reverse, bool Products) {
   std::vector<Wide> V = load<Wide>(X);
   for (int64_t O = 0; O < View.Outer; ++O)
     for (int64_t I = 0; I < View.Inner; ++I) {
-      Wide Sum = 0;
+      Wide Sum = Products ? 1 : 0;
       for (int64_t K = 0; K < View.Dim; ++K) {
         Wide &E = V[View.at(O, Reverse ? View.Dim - 1 - K : K, I)];
         Wide Before = Sum;
-        Sum += E;
+        Sum = Products ? multiplyWrapping(Sum, E) : addWrapping(Sum, E);
         E = Exclusive ? Before : Sum;
       }
     }
   store(Out, V);
 }
 
-Result<Tensor> cumSum(Budget &B, const Tensor &X, int64_t Axis, bool Exclusive,
-                      bool Reverse) {
+Result<Tensor> cumulate(Budget &B, const Tensor &X, int64_t Axis,
+                        bool Exclusive, bool Reverse, bool Products) {
   LLMC_ASSIGN_OR_RETURN(AxisView View, viewAxis(X, Axis));
   LLMC_ASSIGN_OR_RETURN(Tensor Out, B.allocate(X.Type, X.Shape));
   if (isFloat(X.Type))
-    cumSumAs<double>(X, Out, View, Exclusive, Reverse);
+    cumulateAs<double>(X, Out, View, Exclusive, Reverse, Products);
   else
-    cumSumAs<int64_t>(X, Out, View, Exclusive, Reverse);
+    cumulateAs<int64_t>(X, Out, View, Exclusive, Reverse, Products);
   return Out;
 }
 

@@ -1,5 +1,6 @@
 // Storage, element conversion and index arithmetic of evaluator tensors.
 #include "compiler/eval/Tensor.h"
+#include "compiler/eval/SmallFloat.h"
 #include "runtime/base/Half.h"
 
 #include <cmath>
@@ -50,7 +51,7 @@ Status Budget::work(int64_t Count) {
 
 bool isFloat(DType T) {
   return T == DType::F32 || T == DType::F16 || T == DType::BF16 ||
-         T == DType::F64;
+         T == DType::F64 || isSmallFloat(T);
 }
 
 bool isInteger(DType T) {
@@ -73,6 +74,11 @@ bool isInteger(DType T) {
   }
 }
 
+bool isSigned(DType T) {
+  return T == DType::I8 || T == DType::I16 || T == DType::I32 ||
+         T == DType::I64 || T == DType::I4 || T == DType::I2;
+}
+
 unsigned storedBytes(DType T) {
   unsigned Bits = bitsOf(T);
   return Bits < 8 ? 1 : Bits / 8;
@@ -90,12 +96,16 @@ std::string describe(const Tensor &T) {
 // Conversion
 //===----------------------------------------------------------------------===//
 
-/// Conversion with every case defined: a float out of range is 0.
+/// Conversion with every case defined: a float out of range is 0, one from
+/// 2^63 to 2^64 the unsigned number with its bits.
 template <typename To, typename From> static To convert(From V) {
   if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
-    if (!(V > -9.3e18 && V < 9.2e18))
+    double Wide = static_cast<double>(V);
+    if (!(Wide >= -0x1p63 && Wide < 0x1p64))
       return 0;
-    return static_cast<To>(static_cast<int64_t>(V));
+    if (Wide >= 0x1p63)
+      return static_cast<To>(static_cast<uint64_t>(Wide));
+    return static_cast<To>(static_cast<int64_t>(Wide));
   } else {
     return static_cast<To>(V);
   }
@@ -149,7 +159,12 @@ template <typename Wide> std::vector<Wide> load(const Tensor &T) {
     loadAs<uint64_t>(T, Out);
     break;
   default:
-    loadAs<uint8_t>(T, Out);
+    if (!isSmallFloat(T.Type)) {
+      loadAs<uint8_t>(T, Out);
+      break;
+    }
+    for (size_t I = 0; I < Out.size(); ++I)
+      Out[I] = convert<Wide>(smallFloatValue(T.Type, T.Bytes[I]));
     break;
   }
   return Out;
@@ -209,8 +224,13 @@ template <typename Wide> void store(Tensor &T, const std::vector<Wide> &In) {
     storeAs<uint64_t>(T, In);
     break;
   default:
-    storeAs<uint8_t>(T, In);
-    break;
+    if (!isSmallFloat(T.Type)) {
+      storeAs<uint8_t>(T, In);
+      break;
+    }
+    for (size_t I = 0; I < In.size(); ++I)
+      T.Bytes[I] = toSmallFloat(T.Type, static_cast<double>(In[I]));
+    return;
   }
   if (unsigned Bits = bitsOf(T.Type); Bits < 8) {
     bool Signed = T.Type == DType::I4 || T.Type == DType::I2;
@@ -228,6 +248,19 @@ template std::vector<int64_t> load<int64_t>(const Tensor &);
 template void store<float>(Tensor &, const std::vector<float> &);
 template void store<double>(Tensor &, const std::vector<double> &);
 template void store<int64_t>(Tensor &, const std::vector<int64_t> &);
+
+double roundTo(DType T, double V) {
+  switch (T) {
+  case DType::F32:
+    return static_cast<float>(V);
+  case DType::F16:
+    return f16ToFloat(floatToF16(static_cast<float>(V)));
+  case DType::BF16:
+    return bf16ToFloat(floatToBf16(static_cast<float>(V)));
+  default:
+    return isSmallFloat(T) ? smallFloatValue(T, toSmallFloat(T, V)) : V;
+  }
+}
 
 /// A view of one element as a tensor of its own.
 static Tensor elementOf(const Tensor &T, int64_t Index) {

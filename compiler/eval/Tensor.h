@@ -63,6 +63,7 @@ private:
 
 bool isFloat(DType T);
 bool isInteger(DType T); ///< signed or unsigned, not bool
+bool isSigned(DType T);  ///< a signed integer
 /// Bytes of one element as stored in a Tensor (at least 1).
 unsigned storedBytes(DType T);
 /// "f32[2, 3]" for messages.
@@ -73,6 +74,9 @@ std::string describe(const Tensor &T);
 template <typename Wide> std::vector<Wide> load(const Tensor &T);
 /// Writes elements rounded (floats) or wrapped (integers) to the type of T.
 template <typename Wide> void store(Tensor &T, const std::vector<Wide> &Values);
+
+/// The nearest value that T has; of integers the value itself.
+double roundTo(DType T, double Value);
 
 /// One element as integer; the index must be in range.
 int64_t intAt(const Tensor &T, int64_t Index);

@@ -1355,25 +1355,25 @@ func.func @layer_normalization_194() -> (tensor<*xf32>, tensor<2x3x4xf32>) {
   %i0 = onnx.constant dense<"0x9D05FABF7F585C3F112979BF4CA58F3FDAAE3ABD65BD113E40512FBE9A34343F33E7FA3FC382983FAE9EDCBF3052AABC740B88BF5E92CBBFF4119CBF29F780BF7761EB3FD0BD7A3F62B8B43F16984B3F2AC53CBF1504DFBEF6F772BE028D53BF"> : tensor<2x3x4xf32>
   %i1 = onnx.constant dense<"0xBCE2A0BEFFD88A3F673DD9BF92C964BF"> : tensor<4xf32>
   %i2 = onnx.constant dense<"0x9ED1ABBD4174343F426E153F9E62663F"> : tensor<4xf32>
-  %r = onnx.layer_normalization %i0, %i1, %i2 {} : (tensor<2x3x4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<*xf32>
+  %r:3 = onnx.layer_normalization %i0, %i1, %i2 {} : (tensor<2x3x4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<*xf32>, tensor<*xf32>, tensor<*xf32>)
   %w0 = onnx.constant dense<"0x5420AD3EEA4DD13F28FDC73F00D549BD9C5EDA3D65F9273FFEFB0F40D2330FBF70FFE4BEA40CAE3FDE6F4740ADD6913FEB179ABEECCB87BF7A0B143F80D1853D0A7809BF20571EBD385B8EBD06C1F53FB57A1D3E340BA33F0B0ADEBFE6EBF43F"> : tensor<2x3x4xf32>
-  return %r, %w0 : tensor<*xf32>, tensor<2x3x4xf32>
+  return %r#0, %w0 : tensor<*xf32>, tensor<2x3x4xf32>
 }
 func.func @layer_normalization_195() -> (tensor<*xf32>, tensor<2x6xf32>) {
   %i0 = onnx.constant dense<"0x161BCABF5B74A3BFAF9A43BF428D5FBFD3DC823F2694FC3F68823B3F8914EFBF6B434FBF63269B3F1A43D93F5561C23E"> : tensor<2x6xf32>
   %i1 = onnx.constant dense<"0x43CE1ABFDC5B14BF50A4083F3277BA3F1AFD22BFD25C9EBF"> : tensor<6xf32>
   %i2 = onnx.none
-  %r = onnx.layer_normalization %i0, %i1, %i2 {epsilon = 0.001 : f32} : (tensor<2x6xf32>, tensor<6xf32>, none) -> tensor<*xf32>
+  %r:3 = onnx.layer_normalization %i0, %i1, %i2 {epsilon = 0.001 : f32} : (tensor<2x6xf32>, tensor<6xf32>, none) -> (tensor<*xf32>, tensor<*xf32>, tensor<*xf32>)
   %w0 = onnx.constant dense<"0x66131F3FA1A4EB3EF25C59BEFCC733BF6C4120BF450E08C0816581BEB7197F3F4532E8BEA972973F576445BF051122BE"> : tensor<2x6xf32>
-  return %r, %w0 : tensor<*xf32>, tensor<2x6xf32>
+  return %r#0, %w0 : tensor<*xf32>, tensor<2x6xf32>
 }
 func.func @layer_normalization_196() -> (tensor<*xf32>, tensor<2x3x4xf32>) {
   %i0 = onnx.constant dense<"0x3E92FEBF6C9DB9BFE5CEB33F3F26FF3ED034FB3F816FDCBF033309BF3367973F4813253F56DDDDBFD3D9C9BE90EF0C3FB042403F6CDF45BE80A89FBF058EEE3F613609BE4A8F5E3F1DA70E3E63AFD6BF2DD086BF24BBDFBF65529EBF1F8199BF"> : tensor<2x3x4xf32>
   %i1 = onnx.constant dense<"0xA55DAEBEEC9436BFDDBE0CBF093FA23F4F10F5BFC00FCBBF5B989D3FFC1E0B3E114F7ABE61446EBFEF572D3E3C8F8EBF"> : tensor<3x4xf32>
   %i2 = onnx.none
-  %r = onnx.layer_normalization %i0, %i1, %i2 {axis = 1 : i64} : (tensor<2x3x4xf32>, tensor<3x4xf32>, none) -> tensor<*xf32>
+  %r:3 = onnx.layer_normalization %i0, %i1, %i2 {axis = 1 : i64} : (tensor<2x3x4xf32>, tensor<3x4xf32>, none) -> (tensor<*xf32>, tensor<*xf32>, tensor<*xf32>)
   %w0 = onnx.constant dense<"0x8F06F83E945F383F5FA325BF8B991C3FD48D44C0735DF73F382AC3BE4C140C3E3CE214BE0425923F556A0BBD02FF14BF851AB8BE3B830DBE7D5AD83E3E102840ACF4F2BE1158ECBF44C41C3F018821BE8F07143EC102923F459403BE8CA04E3F"> : tensor<2x3x4xf32>
-  return %r, %w0 : tensor<*xf32>, tensor<2x3x4xf32>
+  return %r#0, %w0 : tensor<*xf32>, tensor<2x3x4xf32>
 }
 func.func @rms_normalization_197() -> (tensor<*xf32>, tensor<2x3x4xf32>) {
   %i0 = onnx.constant dense<"0x0E7BB73F88E8A53FB96C36BFC574F3BF637CC63FFB284EBF00A4203F2960B73FE4C2983FBC99B93F680532BD0341AF3FD31A1FBEC4D971BF17EC9BBD758E28BF78C7883FBED5A93FEBB8B7BF40D0ABBFFB42EEBE076116BEF9A2E93F7825E23F"> : tensor<2x3x4xf32>
