@@ -212,8 +212,11 @@ SetId Automaton::store(const std::vector<Item> &Kernel, Set New) {
   New.WaitCount = static_cast<uint32_t>(NewWaits.size());
   Waits.insert(Waits.end(), NewWaits.begin(), NewWaits.end());
   New.Partition = P.partitionOf(Nothing);
-  for (const Item &I : NewItems)
+  for (const Item &I : NewItems) {
     New.Partition = P.refine(New.Partition, P.partitionOf(I.Head));
+    if (I.Capture != 0) // bytes that the head takes alike make other keys
+      New.Partition = P.everyByte();
+  }
   New.Row = static_cast<uint32_t>(Rows.size());
   size_t Classes = P.partition(New.Partition).First.size();
   Rows.resize(Rows.size() + Classes, NewItems.empty() ? Dead : Unknown);

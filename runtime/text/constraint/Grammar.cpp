@@ -38,13 +38,18 @@ uint32_t Grammar::word(std::string_view Text) {
   return It->second;
 }
 
-TermId Grammar::loop(LoopSpec Spec, uint32_t Min, uint32_t Max) {
+uint32_t Grammar::addSpec(LoopSpec Spec) {
   for (LoopSpec::Entry &E : Spec.Entries)
     E.Endless = Pool.countTexts(E.Key, ManyKeys) == ManyKeys;
   Specs.push_back(std::move(Spec));
+  return static_cast<uint32_t>(Specs.size() - 1);
+}
+
+TermId Grammar::loop(uint32_t Spec, uint32_t Min, uint32_t Max, bool First) {
   LoopState S;
   S.Min = Min, S.Max = Max;
-  return Pool.loop(static_cast<uint32_t>(Specs.size() - 1), loopState(S));
+  S.At = First ? LoopState::Start : LoopState::Next;
+  return Pool.loop(Spec, loopState(S));
 }
 
 TermId Grammar::openKey(uint32_t Spec, uint32_t Entry,

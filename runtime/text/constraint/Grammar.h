@@ -63,8 +63,10 @@ public:
   void setBody(uint32_t R, TermId Body) { Rules[R].Body = Body; }
   const std::vector<Rule> &rules() const { return Rules; }
 
-  /// The term of a list with Min to Max entries.
-  TermId loop(LoopSpec Spec, uint32_t Min, uint32_t Max);
+  uint32_t addSpec(LoopSpec Spec);
+  /// The term of a list with Min to Max entries. First: nothing is before it,
+  /// so the first entry has no separator.
+  TermId loop(uint32_t Spec, uint32_t Min, uint32_t Max, bool First);
   const LoopSpec &spec(uint32_t I) const { return Specs[I]; }
   uint32_t specCount() const { return static_cast<uint32_t>(Specs.size()); }
   uint32_t loopState(const LoopState &S);
