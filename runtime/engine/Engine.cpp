@@ -89,9 +89,12 @@ Result<std::shared_ptr<Request>> Engine::submit(RequestParams P) {
   uint64_t Most = R->P.Prompt.size() + std::max(R->P.MaxTokens, 1u) - 1;
   uint64_t Pages = uint64_t{S.pagesFor(Most)} * R->branchCount();
   if (Pages > S.pageCapacity())
-    return doesNotFitError("request may need " + std::to_string(Pages) +
-                           " cache pages, there are " +
-                           std::to_string(S.pageCapacity()));
+    return doesNotFitError(
+        "request may need " + std::to_string(Pages) +
+        " cache pages, there are " + std::to_string(S.pageCapacity()) +
+        (R->branchCount() > 1 ? ": load with more tokens of cache, or "
+                                "compile with a larger --max-batch"
+                              : ""));
   R->Pages = static_cast<uint32_t>(Pages);
   Waiting.push_back(R);
   return R;

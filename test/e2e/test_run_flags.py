@@ -46,10 +46,66 @@ class RunFlags(E2E):
         done = llmc("run", self.art, "--tokens", "1", "--max-tokens", "1", "--check-weights")
         self.assertEqual(done.returncode, 6, done.stderr)
 
-    def test_beams_are_refused(self):
-        done = llmc("run", self.art, "--tokens", "1", "--beams", "2")
-        self.assertEqual(done.returncode, 3)
-        self.assertIn("--beams 2", done.stderr)
+    def result(self, *flags):
+        done = self.ok("run", self.art, "--tokens", "5,17,3", "--max-tokens", "16", "--ignore-eos", "--json", "--device", "cpu", *flags)
+        return json.loads(done.stdout)
+
+    def test_beams_find_at_least_what_greedy_finds(self):
+        greedy = self.result("--temperature", "0", "--logprobs", "0")
+        score = sum(p["logprob"] for p in greedy["logprobs"]) / 16
+        beams = self.result("--beams", "3", "-n", "2")
+        self.assertEqual(len(beams["choices"]), 2)
+        self.assertEqual(beams["choices"][0]["tokens"], beams["tokens"])
+        self.assertGreaterEqual(beams["choices"][0]["score"], beams["choices"][1]["score"])
+        self.assertGreaterEqual(beams["score"], score - 1e-5)
+
+    def test_first_of_several_choices_is_as_if_alone(self):
+        hot = ("--temperature", "5", "--seed", "9")
+        several = self.result(*hot, "-n", "3")
+        self.assertEqual(several["tokens"], self.tokens(*hot))
+        self.assertEqual(len({tuple(c["tokens"]) for c in several["choices"]}), 3)
+        self.assertEqual(several["usage"]["completion_tokens"], 48)
+
+    def test_guesses_change_no_token(self):
+        for sampling in (("--temperature", "0"), ("--temperature", "2", "--seed", "4")):
+            with self.subTest(sampling):
+                self.assertEqual(self.tokens(*sampling, "--speculate", "ngram"), self.tokens(*sampling))
+
+    def test_bias_bans_and_allowed_tokens(self):
+        greedy = self.tokens("--temperature", "0")
+        self.assertEqual(self.tokens("--temperature", "0", "--logit-bias", "7=1000"), [7] * 16)
+        self.assertNotIn(greedy[0], self.tokens("--temperature", "0", "--logit-bias", f"{greedy[0]}=-1000"))
+        self.assertLessEqual(set(self.tokens("--temperature", "3", "--allowed-token-ids", "4,6,9")), {4, 6, 9})
+        twice = self.tokens("--temperature", "0", "--no-repeat-ngram-size", "1")
+        self.assertEqual(len(set(twice) | {5, 17, 3}), 19)
+
+    def test_logprobs(self):
+        got = self.result("--temperature", "0", "--logprobs", "3", "--prompt-logprobs", "1")
+        self.assertEqual([p["token"] for p in got["logprobs"]], got["tokens"])
+        for p in got["logprobs"]:
+            self.assertEqual(p["rank"], 0)
+            self.assertEqual(len(p["top"]), 3)
+            self.assertEqual(p["top"][0], {"token": p["token"], "logprob": p["logprob"]})
+        self.assertIsNone(got["prompt_logprobs"][0])
+        self.assertEqual([p["token"] for p in got["prompt_logprobs"][1:]], [17, 3])
+
+    def test_batch_lines_take_the_same_parameters(self):
+        lines = [
+            {"tokens": [5, 17, 3], "temperature": 0, "logit_bias": {"7": 1000}},
+            {"tokens": [5, 17, 3], "beams": 2, "n": 2},
+            {"tokens": [5, 17, 3], "temperature": 5, "n": 2, "seed": 9, "logprobs": 1},
+            {"tokens": [5, 17, 3], "temperature": 0, "allowed_token_ids": [4], "min_tokens": 3, "speculate": "ngram"},
+        ]
+        file = self.tmp / "b.jsonl"
+        file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+        art = self.compile(MODEL, "--f32", "--max-context", "64", "--max-batch", "3")
+        done = self.ok("run", art, "--batch", file, "--max-tokens", "8", "--ignore-eos", "--device", "cpu")
+        bias, beams, choices, only = (json.loads(line) for line in done.stdout.splitlines())
+        self.assertEqual(bias["tokens"], [7] * 8)
+        self.assertEqual(len(beams["choices"]), 2)
+        self.assertEqual(choices["tokens"], self.tokens("--temperature", "5", "--seed", "9")[:8])
+        self.assertEqual(len(choices["choices"][1]["logprobs"]), 8)
+        self.assertEqual(only["tokens"], [4] * 8)
 
 
 class WithText(E2E):

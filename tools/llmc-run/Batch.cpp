@@ -28,6 +28,9 @@ private:
   }
   template <typename T> void number(const char *Key, T &Out) const;
   std::vector<int32_t> prompt(const llmc::Text &T) const;
+  std::vector<int32_t> ids(const char *Key) const;
+  void texts(const char *Key, std::vector<std::string> &Out) const;
+  void addSearch(llmc::RequestOptions &O) const;
 
   const RunFlags &F;
   size_t Number;
@@ -42,12 +45,25 @@ constexpr const char *Known[] = {"tokens",
                                  "top_k",
                                  "top_p",
                                  "min_p",
+                                 "typical_p",
                                  "seed",
                                  "stop",
                                  "ignore_eos",
                                  "repetition_penalty",
                                  "frequency_penalty",
-                                 "presence_penalty"};
+                                 "presence_penalty",
+                                 "no_repeat_ngram_size",
+                                 "min_tokens",
+                                 "logit_bias",
+                                 "allowed_token_ids",
+                                 "bad_words",
+                                 "n",
+                                 "beams",
+                                 "length_penalty",
+                                 "early_stopping",
+                                 "logprobs",
+                                 "prompt_logprobs",
+                                 "speculate"};
 
 Line::Line(const RunFlags &Flags, size_t N, const std::string &Text)
     : F(Flags), Number(N), J(Json::parse(Text, nullptr, false)) {
@@ -81,27 +97,77 @@ template <typename T> void Line::number(const char *Key, T &Out) const {
   Out = It->get<T>();
 }
 
+std::vector<int32_t> Line::ids(const char *Key) const {
+  std::vector<int32_t> Ids;
+  if (!J[Key].is_array())
+    fail(LLMC_MALFORMED, std::string(Key) + " is not a list");
+  for (const Json &Id : J[Key]) {
+    bool Known =
+        Id.is_number_integer() &&
+        (Id.is_number_unsigned() ? std::in_range<int32_t>(Id.get<uint64_t>())
+                                 : std::in_range<int32_t>(Id.get<int64_t>()));
+    if (!Known)
+      fail(LLMC_MALFORMED, "token " + Id.dump() + " is not an id");
+    Ids.push_back(Id.get<int32_t>());
+  }
+  return Ids;
+}
+
+/// A text or a list of texts in place of what Out holds.
+void Line::texts(const char *Key, std::vector<std::string> &Out) const {
+  auto It = J.find(Key);
+  if (It == J.end() || It->is_null())
+    return;
+  Out.clear();
+  for (const Json &S : It->is_array() ? *It : Json::array({*It})) {
+    if (!S.is_string())
+      fail(LLMC_MALFORMED,
+           std::string(Key) + " is not a text or a list of texts");
+    Out.push_back(S.get<std::string>());
+  }
+}
+
+/// What goes beyond one sampled completion.
+void Line::addSearch(llmc::RequestOptions &O) const {
+  number("n", O.Choices);
+  number("beams", O.Beams);
+  number("length_penalty", O.LengthPenalty);
+  texts("bad_words", O.Banned);
+  int32_t Generated = F.Search.Logprobs, Prompt = F.Search.PromptLogprobs;
+  number("logprobs", Generated);
+  number("prompt_logprobs", Prompt);
+  wantLogprobs(O, Generated, Prompt);
+  if (J.contains("allowed_token_ids"))
+    O.AllowedTokens = ids("allowed_token_ids");
+  if (auto It = J.find("early_stopping"); It != J.end())
+    O.EarlyStopping =
+        earlyStoppingOf(It->is_string() ? It->get<std::string>() : It->dump());
+  if (auto It = J.find("speculate"); It != J.end())
+    O.Speculation =
+        speculationOf(It->is_string() ? It->get<std::string>() : It->dump());
+  auto Bias = J.find("logit_bias");
+  if (Bias == J.end() || Bias->is_null())
+    return;
+  if (!Bias->is_object())
+    fail(LLMC_MALFORMED, "logit_bias is not an object of ids and numbers");
+  O.LogitBias.clear();
+  for (auto It = Bias->begin(); It != Bias->end(); ++It) {
+    std::vector<int32_t> Id = parseIds(It.key());
+    if (Id.size() != 1 || !It->is_number())
+      fail(LLMC_MALFORMED,
+           "logit_bias of '" + It.key() + "' is not a number for one id");
+    O.LogitBias.push_back({Id[0], It->get<float>()});
+  }
+}
+
 std::vector<int32_t> Line::prompt(const llmc::Text &T) const {
   int Count =
       J.contains("tokens") + J.contains("prompt") + J.contains("messages");
   if (Count != 1)
     fail(LLMC_MALFORMED, "has " + std::to_string(Count) +
                              " of tokens, prompt and messages, expected 1");
-  if (J.contains("tokens")) {
-    std::vector<int32_t> Ids;
-    if (!J["tokens"].is_array())
-      fail(LLMC_MALFORMED, "tokens is not a list");
-    for (const Json &Id : J["tokens"]) {
-      bool Known =
-          Id.is_number_integer() &&
-          (Id.is_number_unsigned() ? std::in_range<int32_t>(Id.get<uint64_t>())
-                                   : std::in_range<int32_t>(Id.get<int64_t>()));
-      if (!Known)
-        fail(LLMC_MALFORMED, "token " + Id.dump() + " is not an id");
-      Ids.push_back(Id.get<int32_t>());
-    }
-    return Ids;
-  }
+  if (J.contains("tokens"))
+    return ids("tokens");
   if (!T.hasVocabulary())
     fail(LLMC_USAGE, "the artifact has no tokenizer: give tokens");
   if (J.contains("messages"))
@@ -128,22 +194,20 @@ llmc::RequestOptions Line::options(const llmc::Text &T,
   number("frequency_penalty", Sampling.frequency_penalty);
   number("presence_penalty", Sampling.presence_penalty);
   number("seed", Sampling.seed);
+  number("typical_p", Sampling.typical_p);
+  number("no_repeat_ngram_size", Sampling.no_repeat_ngram);
+  number("min_tokens", Sampling.min_tokens);
   number("max_tokens", O.MaxTokens);
   if (auto It = J.find("ignore_eos"); It != J.end()) {
     if (!It->is_boolean())
       fail(LLMC_MALFORMED, "ignore_eos is not true or false");
     O.IgnoreEos = It->get<bool>();
   }
-  if (auto It = J.find("stop"); It != J.end() && !It->is_null()) {
-    O.Stop.clear();
-    for (const Json &S : It->is_array() ? *It : Json::array({*It})) {
-      if (!S.is_string())
-        fail(LLMC_MALFORMED, "stop is not a text or a list of texts");
-      O.Stop.push_back(S.get<std::string>());
-    }
-  }
+  texts("stop", O.Stop);
+  F.Search.apply(O);
   O.Sampling = Sampling;
   try {
+    addSearch(O);
     O.Tokens = prompt(T);
   } catch (const llmc::Error &E) {
     if (std::string(E.what()).starts_with(F.Batch))
@@ -218,7 +282,7 @@ void runBatch(const RunFlags &F) {
       Entries[Next].Logits.finish();
       llmc::JsonWriter W;
       W.beginObject();
-      writeResult(W, R);
+      writeResult(W, Entries[Next].R, All[Next]);
       W.endObject();
       std::printf("%s\n", W.text().c_str());
       std::fflush(stdout);

@@ -51,8 +51,17 @@ void SamplingFlags::add(CLI::App &App) {
   App.add_option("--top-p", TopP, "only the most likely of this mass; 1: off");
   App.add_option("--min-p", MinP,
                  "only those with this share of the best; 0: off");
+  App.add_option("--typical-p", TypicalP,
+                 "only the most typical of this mass; 1: off");
   App.add_option("--repetition-penalty", RepetitionPenalty,
                  "over prompt and output; 1: off");
+  App.add_option("--frequency-penalty", FrequencyPenalty,
+                 "for each time in the output; 0: off");
+  App.add_option("--presence-penalty", PresencePenalty,
+                 "for being in the output; 0: off");
+  App.add_option("--no-repeat-ngram-size", NoRepeatNgram,
+                 "no run of N tokens twice; 0: off");
+  App.add_option("--min-tokens", MinTokens, "no end token before");
   App.add_option("--seed", Seed, "equal seeds give equal tokens (default 0)");
 }
 
@@ -62,6 +71,11 @@ llmc_sampling SamplingFlags::over(llmc_sampling S) const {
   S.top_p = TopP.value_or(S.top_p);
   S.min_p = MinP.value_or(S.min_p);
   S.repetition_penalty = RepetitionPenalty.value_or(S.repetition_penalty);
+  S.typical_p = TypicalP.value_or(S.typical_p);
+  S.frequency_penalty = FrequencyPenalty.value_or(S.frequency_penalty);
+  S.presence_penalty = PresencePenalty.value_or(S.presence_penalty);
+  S.no_repeat_ngram = NoRepeatNgram.value_or(S.no_repeat_ngram);
+  S.min_tokens = MinTokens.value_or(S.min_tokens);
   S.seed = Seed.value_or(S.seed);
   return S;
 }

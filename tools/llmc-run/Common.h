@@ -38,8 +38,10 @@ struct DeviceFlags {
 
 /// --temperature and its like; what is absent comes from the artifact.
 struct SamplingFlags {
-  std::optional<float> Temperature, TopP, MinP, RepetitionPenalty;
+  std::optional<float> Temperature, TopP, MinP, TypicalP, RepetitionPenalty,
+      FrequencyPenalty, PresencePenalty;
   std::optional<int32_t> TopK;
+  std::optional<uint32_t> NoRepeatNgram, MinTokens;
   std::optional<uint64_t> Seed;
   void add(CLI::App &App);
   llmc_sampling over(llmc_sampling Defaults) const;

@@ -1,4 +1,5 @@
 // llmc run: one completion, streamed, or as JSON.
+#include "runtime/artifact/Reader.h"
 #include "tools/llmc-run/Batch.h"
 #include "tools/llmc-run/Commands.h"
 #include "tools/llmc-run/Common.h"
@@ -42,28 +43,48 @@ std::vector<int32_t> promptTokens(const RunFlags &F, const llmc::Text &T) {
   return chatTokens(T, Messages + messageJson("user", Prompt) + "]");
 }
 
-void printJson(const llmc_result &R, const std::string &Device, double LoadMs) {
+void printJson(const llmc::Request &R, const llmc::RequestOptions &O,
+               const std::string &Device, double LoadMs) {
   llmc::JsonWriter W;
   W.beginObject();
-  writeResult(W, R);
+  writeResult(W, R, O);
+  llmc_result First = R.result();
   W.key("timings").beginObject();
   W.member("load_ms", LoadMs);
-  W.member("prefill_ms", R.prefill_ms);
-  W.member("decode_ms", R.decode_ms);
+  W.member("prefill_ms", First.prefill_ms);
+  W.member("decode_ms", First.decode_ms);
   W.endObject();
   W.member("device", Device);
   W.endObject();
   std::printf("%s\n", W.text().c_str());
 }
 
-/// Plain output: text as it comes, or ids when there is no tokenizer.
+/// Text of a completion, or its ids when there is no tokenizer.
+void printText(const llmc_result &R) {
+  if (R.text != nullptr)
+    std::fwrite(R.text, 1, R.text_length, stdout);
+  for (size_t I = 0; R.text == nullptr && I < R.token_count; ++I)
+    std::printf(I == 0 ? "%d" : ",%d", R.tokens[I]);
+}
+
+/// Several completions, a line of three hyphens between them.
+void printChoices(const llmc::Request &R) {
+  for (size_t I = 0; I < R.choiceCount(); ++I) {
+    std::printf(I == 0 ? "" : "\n---\n");
+    printText(R.choice(I));
+  }
+}
+
+/// Plain output: text as it comes, or ids when there is no tokenizer. Several
+/// completions come at the end.
 std::function<bool(const llmc_event &)> streamer(const RunFlags &F,
                                                  bool HasText) {
-  return [&F, HasText, First = true](const llmc_event &E) mutable {
-    if (!F.Json && HasText) {
+  bool Later = F.Json || F.Search.Choices > 1 || F.Search.Beams > 1;
+  return [Later, HasText, First = true](const llmc_event &E) mutable {
+    if (!Later && HasText) {
       std::fwrite(E.text, 1, E.text_length, stdout);
       std::fflush(stdout);
-    } else if (!F.Json && E.token >= 0) {
+    } else if (!Later && E.token >= 0) {
       std::printf(First ? "%d" : ",%d", E.token);
       std::fflush(stdout);
     }
@@ -72,9 +93,23 @@ std::function<bool(const llmc_event &)> streamer(const RunFlags &F,
   };
 }
 
+/// Tokens that the cache must hold for several completions; 0: what the
+/// artifact plans for one. Pages are taken as they are needed.
+uint32_t cacheTokens(const RunFlags &F) {
+  uint64_t Branches = std::max(F.Search.Choices, F.Search.Beams);
+  if (Branches <= 1)
+    return 0;
+  std::unique_ptr<llmc::Reader> R = check(llmc::Reader::open(F.Artifact));
+  const llmc::ManifestModel &Model = R->manifest().Model;
+  if (Model.MaxContext == 0 || Branches <= Model.MaxBatch)
+    return 0;
+  return static_cast<uint32_t>(
+      std::min<uint64_t>(Branches * Model.MaxContext, UINT32_MAX));
+}
+
 void run(const RunFlags &F) {
   Clock::time_point Start = Clock::now();
-  llmc::Model M = F.Device.load(F.Artifact);
+  llmc::Model M = F.Device.load(F.Artifact, cacheTokens(F));
   double LoadMs =
       std::chrono::duration<double, std::milli>(Clock::now() - Start).count();
   llmc::Text T = M.text();
@@ -85,21 +120,23 @@ void run(const RunFlags &F) {
   O.IgnoreEos = F.IgnoreEos;
   O.Stop = F.Stop;
   O.Logits = logitsOf(F);
+  F.Search.apply(O);
   O.OnToken = streamer(F, T.hasVocabulary());
   NpyWriter Logits;
   if (O.Logits != LLMC_LOGITS_NONE)
     Logits = NpyWriter(F.LogitsOut, logitsShape(O, M.info().vocab));
   O.OnLogits = [&](uint32_t, std::span<const float> L) { Logits.add(L); };
-  llmc::Engine E(M, 1);
+  llmc::Engine E(M);
   llmc::Request R = E.submit(O);
   while (E.step())
     throwIfInterrupted();
   throwIfInterrupted();
   Logits.finish();
   if (F.Json)
-    printJson(R.result(), M.info().device, LoadMs);
-  else
-    std::printf("\n");
+    return printJson(R, O, M.info().device, LoadMs);
+  if (O.Choices > 1 || O.Beams > 1)
+    printChoices(R);
+  std::printf("\n");
 }
 
 } // namespace
@@ -123,25 +160,6 @@ std::vector<size_t> logitsShape(const llmc::RequestOptions &O, size_t Vocab) {
   return {O.Tokens.size(), Vocab};
 }
 
-void writeResult(llmc::JsonWriter &W, const llmc_result &R) {
-  W.list("tokens", std::span<const int32_t>(R.tokens, R.token_count));
-  W.key("text");
-  if (R.text)
-    W.value(std::string_view(R.text, R.text_length));
-  else
-    W.null();
-  W.member("finish_reason", finishName(R.finish));
-  W.key("stop");
-  if (R.stop)
-    W.value(R.stop);
-  else
-    W.null();
-  W.key("usage").beginObject();
-  W.member("prompt_tokens", R.prompt_tokens);
-  W.member("completion_tokens", uint64_t{R.token_count});
-  W.endObject();
-}
-
 void addRun(CLI::App &App) {
   CLI::App *C = App.add_subcommand("run", "one completion to standard output");
   std::shared_ptr<RunFlags> F = std::make_shared<RunFlags>();
@@ -155,7 +173,7 @@ void addRun(CLI::App &App) {
   F->Sampling.add(*C);
   C->add_option("--stop", F->Stop, "text that ends the output (repeatable)")
       ->allow_extra_args(false);
-  C->add_option("--beams", F->Beams, "beam search (only 1 is implemented)");
+  F->Search.add(*C);
   C->add_flag("--ignore-eos", F->IgnoreEos, "go on behind end tokens");
   C->add_flag("--json", F->Json, "one JSON object instead of text");
   C->add_option("--logits", F->Logits, "logits of prompt rows: last or all");
@@ -170,10 +188,6 @@ void addRun(CLI::App &App) {
             "--max-tokens 64");
   C->callback([F, Prompt] {
     F->HasPrompt = Prompt->count() != 0;
-    if (F->Beams > 1)
-      throw llmc::Error(LLMC_UNSUPPORTED, "--beams " +
-                                              std::to_string(F->Beams) +
-                                              " is not implemented, only 1");
     catchInterrupts();
     if (F->CheckWeights)
       checkWeights(F->Artifact, F->Device.Threads);

@@ -150,7 +150,9 @@ private:
 /// What a request takes; the callbacks may be empty.
 struct RequestOptions {
   std::vector<int32_t> Tokens;
-  llmc_sampling Sampling{}; ///< start from Model::defaultSampling()
+  /// Start from Model::defaultSampling(), without which LogitBias and
+  /// AllowedTokens do nothing.
+  llmc_sampling Sampling{};
   uint32_t MaxTokens = 128;
   bool IgnoreEos = false;
   std::vector<std::string> Stop;
@@ -158,6 +160,8 @@ struct RequestOptions {
   std::function<bool(const llmc_event &)> OnToken;
   std::function<void(uint32_t, std::span<const float>)> OnLogits;
 
+  std::vector<llmc_bias> LogitBias;
+  std::vector<int32_t> AllowedTokens; ///< empty: all
   uint32_t Choices = 1;
   uint32_t Beams = 1;
   double LengthPenalty = 1;
@@ -248,7 +252,16 @@ public:
     C.struct_size = sizeof(C);
     C.tokens = O.Tokens.data();
     C.token_count = O.Tokens.size();
-    C.sampling = O.Sampling.struct_size != 0 ? &O.Sampling : nullptr;
+    llmc_sampling Sampling = O.Sampling;
+    if (!O.LogitBias.empty()) {
+      Sampling.logit_bias = O.LogitBias.data();
+      Sampling.logit_bias_count = O.LogitBias.size();
+    }
+    if (!O.AllowedTokens.empty()) {
+      Sampling.allowed_tokens = O.AllowedTokens.data();
+      Sampling.allowed_token_count = O.AllowedTokens.size();
+    }
+    C.sampling = Sampling.struct_size != 0 ? &Sampling : nullptr;
     C.max_tokens = O.MaxTokens;
     C.ignore_eos = O.IgnoreEos;
     C.stop = Stops.data();

@@ -217,7 +217,9 @@ TEST_F(RunProgram, WrongUsage) {
       EXPECT_EQ(R.Error.find("llmc: error: "), 0u) << Line << R.Error;
     }
   }
-  EXPECT_EQ(run("run ART --tokens 1 --beams 4").Code, 3);
+  EXPECT_EQ(run("run ART --tokens 1 --beams 4 --stop x").Code, 2);
+  EXPECT_EQ(run("run ART --tokens 1 --speculate hard").Code, 2);
+  EXPECT_EQ(run("run ART --tokens 1 --logit-bias 5").Code, 2);
   EXPECT_EQ(run("run /no/such.llmc x").Code, 4);
 }
 

@@ -261,7 +261,8 @@ TEST(Choices, BadCombinationsAreNamed) {
               P.Choices = 200;
               P.MaxTokens = 40;
             }),
-            "request may need 2000 cache pages, there are 96");
+            "request may need 2000 cache pages, there are 96: load with more "
+            "tokens of cache, or compile with a larger --max-batch");
 }
 
 } // namespace
