@@ -34,7 +34,9 @@ llmc_error *giveText(const std::string &S, char **Out, size_t *Length) {
 Status loadFolder(const std::string &Path, llmc_tokenizer &Out) {
   LLMC_ASSIGN_OR_RETURN(std::vector<uint8_t> Bytes, compileTokenizer(Path));
   if (Bytes.empty())
-    return malformedError(Path + ": no tokenizer.json");
+    return malformedError(Path + ": no tokenizer; expected tokenizer.json, a "
+                                 "SentencePiece or tiktoken model, vocab.json "
+                                 "with merges.txt, or vocab.txt");
   LLMC_ASSIGN_OR_RETURN(Tokenizer T, Tokenizer::load(Bytes));
   Out.Vocabulary.emplace(std::move(T));
   LLMC_ASSIGN_OR_RETURN(Out.TemplateSource, compileChatTemplate(Path));
@@ -97,8 +99,10 @@ llmc_error *llmc_tokenizer_load(const char *Path, llmc_tokenizer **Out) {
       return toError(usageError("path or out is null"));
     std::unique_ptr<llmc_tokenizer> T = std::make_unique<llmc_tokenizer>();
     std::error_code Error;
+    const std::string Ending = std::filesystem::path(Path).extension().string();
     bool Folder = std::filesystem::is_directory(Path, Error) ||
-                  std::filesystem::path(Path).extension() == ".json";
+                  Ending == ".json" || Ending == ".model" ||
+                  Ending == ".tiktoken";
     if (Folder) {
       if (llmc_error *E = toError(loadFolder(Path, *T)))
         return E;

@@ -2,43 +2,17 @@
 // O(length * log(tokens)) at each place whatever the text.
 #include "runtime/text/AddedTokens.h"
 
+#include "runtime/text/Unicode.h"
 #include "runtime/text/Utf8.h"
 
 #include <algorithm>
-#include <utf8proc.h>
 
 namespace llmc {
 
 namespace {
 
-bool isSpace(uint32_t C) {
-  if (C < 0x80)
-    return C == ' ' || (C >= 9 && C <= 13);
-  if (C == 0x85)
-    return true;
-  utf8proc_category_t K = utf8proc_category(static_cast<int32_t>(C));
-  return K == UTF8PROC_CATEGORY_ZS || K == UTF8PROC_CATEGORY_ZL ||
-         K == UTF8PROC_CATEGORY_ZP;
-}
-
-bool isWord(uint32_t C) {
-  switch (utf8proc_category(static_cast<int32_t>(C))) {
-  case UTF8PROC_CATEGORY_LU:
-  case UTF8PROC_CATEGORY_LL:
-  case UTF8PROC_CATEGORY_LT:
-  case UTF8PROC_CATEGORY_LM:
-  case UTF8PROC_CATEGORY_LO:
-  case UTF8PROC_CATEGORY_MN:
-  case UTF8PROC_CATEGORY_MC:
-  case UTF8PROC_CATEGORY_ME:
-  case UTF8PROC_CATEGORY_ND:
-  case UTF8PROC_CATEGORY_NL:
-  case UTF8PROC_CATEGORY_PC:
-    return true;
-  default:
-    return C == 0x200C || C == 0x200D;
-  }
-}
+bool isSpace(uint32_t C) { return charTraits(C) & White; }
+bool isWord(uint32_t C) { return charTraits(C) & Word; }
 
 /// Start of the character that ends before At; At > 0.
 size_t stepBack(std::string_view Text, size_t At) {
@@ -136,8 +110,8 @@ void AddedTokenFinder::split(std::string_view Text, bool SpecialAsText,
     if (Begin > Done)
       Out.push_back({Done, Begin, -1});
     Out.push_back({Begin, End, T->Id});
+    // The search goes on behind the token itself, even into what RStrip took.
     Done = End;
-    I = std::max(I, End);
   }
   if (Done < Text.size())
     Out.push_back({Done, Text.size(), -1});

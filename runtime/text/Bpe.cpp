@@ -4,7 +4,8 @@
 // a break takes a second and not a day.
 #include "runtime/text/Bpe.h"
 
-#include <algorithm>
+#include "runtime/text/Utf8.h"
+
 #include <cstring>
 #include <queue>
 
@@ -35,52 +36,111 @@ constexpr uint32_t NoSymbol = UINT32_MAX;
 
 } // namespace
 
-const Merge *Bpe::find(int32_t Left, int32_t Right) const {
-  const Merge *First = D.Merges.data() + D.MergeBegin[Left];
-  const Merge *Last = D.Merges.data() + D.MergeBegin[Left + 1];
-  const Merge *M =
-      std::lower_bound(First, Last, Right,
-                       [](const Merge &A, int32_t R) { return A.Right < R; });
-  return M != Last && M->Right == Right ? M : nullptr;
+/// All tokens of the bytes of a symbol, or none.
+bool Bpe::bytesOfSymbol(std::string_view Symbol,
+                        std::vector<int32_t> &Ids) const {
+  for (char C : Symbol)
+    if (D.Config.ByteId[static_cast<uint8_t>(C)] < 0)
+      return false;
+  for (char C : Symbol)
+    Ids.push_back(D.Config.ByteId[static_cast<uint8_t>(C)]);
+  return true;
 }
 
-int32_t Bpe::wholeToken(std::string_view Piece) const {
-  auto It = std::lower_bound(
-      D.ByText.begin(), D.ByText.end(), Piece,
-      [&](int32_t Id, std::string_view P) { return D.bytesOf(Id) < P; });
-  return It != D.ByText.end() && D.bytesOf(*It) == Piece ? *It : -1;
-}
-
-void Bpe::encode(std::string_view Piece, std::vector<int32_t> &Out) const {
-  if (!D.ByText.empty()) {
-    int32_t Id = wholeToken(Piece);
-    if (Id >= 0) {
-      Out.push_back(Id);
-      return;
+/// One symbol per character, with the prefix inside and the suffix at the end.
+/// Byte tokens do not end a pending unknown token, as in the reference.
+void Bpe::symbolsOfChars(std::string_view Piece,
+                         std::vector<int32_t> &Ids) const {
+  const TokenizerConfig &C = D.Config;
+  std::string Longer;
+  bool Unknown = false; // an unknown token waits to be fused with the next
+  for (size_t At = 0; At < Piece.size();) {
+    size_t Begin = At;
+    nextCodePoint(Piece, At);
+    std::string_view Symbol = Piece.substr(Begin, At - Begin);
+    bool Inside = Begin > 0 && !C.Prefix.empty();
+    bool Last = At == Piece.size() && !C.Suffix.empty();
+    if (Inside || Last) {
+      Longer = Inside ? C.Prefix : "";
+      Longer += Symbol;
+      Longer += Last ? C.Suffix : "";
+      Symbol = Longer;
     }
+    int32_t Id = D.find(Symbol);
+    if (Id >= 0) {
+      if (Unknown)
+        Ids.push_back(C.UnkId);
+      Unknown = false;
+      Ids.push_back(Id);
+      continue;
+    }
+    if (C.ByteFallback && bytesOfSymbol(Symbol, Ids))
+      continue;
+    if (C.UnkId < 0)
+      continue;
+    if (Unknown && !C.FuseUnk)
+      Ids.push_back(C.UnkId);
+    Unknown = true;
   }
-  if (Piece.size() <= ShortPiece) {
-    int32_t Ids[ShortPiece];
-    size_t N = 0;
-    for (char C : Piece)
-      if (int32_t Id = D.ByteId[static_cast<uint8_t>(C)]; Id >= 0)
-        Ids[N++] = Id;
-    mergeShort(Ids, N, Out);
+  if (Unknown)
+    Ids.push_back(C.UnkId);
+}
+
+void Bpe::symbols(std::string_view Piece, std::vector<int32_t> &Ids) const {
+  Ids.clear();
+  if (!D.Config.ByteMode) {
+    symbolsOfChars(Piece, Ids);
     return;
   }
-  std::vector<int32_t> Ids;
-  Ids.reserve(Piece.size());
   for (char C : Piece)
-    if (int32_t Id = D.ByteId[static_cast<uint8_t>(C)]; Id >= 0)
+    if (int32_t Id = D.Config.ByteId[static_cast<uint8_t>(C)]; Id >= 0)
       Ids.push_back(Id);
-  mergeLong(Ids, Out);
+}
+
+void Bpe::encode(std::string_view Piece, std::vector<int32_t> &Out,
+                 Scratch &S) const {
+  if (!D.Config.CutMarks) {
+    encodePart(Piece, Out, S);
+    return;
+  }
+  constexpr std::string_view Mark = "\xE2\x96\x81";
+  size_t Begin = 0;
+  for (size_t At = Piece.find(Mark, 1); At != std::string_view::npos;
+       At = Piece.find(Mark, At + Mark.size())) {
+    if (At >= Mark.size() && Piece.substr(At - Mark.size()).starts_with(Mark))
+      continue; // inside a run of marks
+    encodePart(Piece.substr(Begin, At - Begin), Out, S);
+    Begin = At;
+  }
+  encodePart(Piece.substr(Begin), Out, S);
+}
+
+void Bpe::encodePart(std::string_view Piece, std::vector<int32_t> &Out,
+                     Scratch &S) const {
+  bool Short = Piece.size() <= WordCache::MaxBytes;
+  WordCache::Key K(Short ? Piece : std::string_view());
+  if (Short && S.Cache.find(K, Out))
+    return;
+  size_t Before = Out.size();
+  int32_t Whole = D.Config.IgnoreMerges ? D.find(Piece) : -1;
+  if (Whole >= 0) {
+    Out.push_back(Whole);
+  } else {
+    symbols(Piece, S.Ids);
+    if (S.Ids.size() <= ShortPiece)
+      mergeShort(S.Ids.data(), S.Ids.size(), Out);
+    else
+      mergeLong(S.Ids, Out);
+  }
+  if (Short)
+    S.Cache.put(K, Out.data() + Before, Out.size() - Before);
 }
 
 void Bpe::mergeShort(int32_t *Ids, size_t N, std::vector<int32_t> &Out) const {
   uint32_t Ranks[ShortPiece];
   int32_t Results[ShortPiece];
   auto Look = [&](size_t I) {
-    const Merge *M = I + 1 < N ? find(Ids[I], Ids[I + 1]) : nullptr;
+    const MergeSlot *M = I + 1 < N ? D.findMerge(Ids[I], Ids[I + 1]) : nullptr;
     Ranks[I] = M ? M->Rank : NoRank;
     Results[I] = M ? M->Result : -1;
   };
@@ -120,7 +180,7 @@ void Bpe::mergeLong(const std::vector<int32_t> &Ids,
     if (S.Next == NoSymbol)
       return;
     int32_t Right = Symbols[S.Next].Id;
-    if (const Merge *M = find(S.Id, Right))
+    if (const MergeSlot *M = D.findMerge(S.Id, Right))
       Heap.push({M->Rank, At, S.Id, Right, M->Result});
   };
   for (uint32_t I = 0; I < N; ++I)

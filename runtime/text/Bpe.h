@@ -4,6 +4,7 @@
 #define LLMC_RUNTIME_TEXT_BPE_H
 
 #include "runtime/text/TokenizerImage.h"
+#include "runtime/text/WordCache.h"
 
 namespace llmc {
 
@@ -11,13 +12,23 @@ class Bpe {
 public:
   explicit Bpe(const TokenizerData &D) : D(D) {}
 
-  /// Appends the tokens of a piece to Out. Bytes without a token vanish, as
-  /// in the tokenizers library.
-  void encode(std::string_view Piece, std::vector<int32_t> &Out) const;
+  /// Buffers of one caller.
+  struct Scratch {
+    WordCache Cache;
+    std::vector<int32_t> Ids;
+  };
+
+  /// Appends the tokens of a piece to Out. Characters without a token become
+  /// byte tokens, the unknown token, or nothing, as the configuration says.
+  void encode(std::string_view Piece, std::vector<int32_t> &Out,
+              Scratch &S) const;
 
 private:
-  const Merge *find(int32_t Left, int32_t Right) const;
-  int32_t wholeToken(std::string_view Piece) const;
+  void encodePart(std::string_view Piece, std::vector<int32_t> &Out,
+                  Scratch &S) const;
+  void symbols(std::string_view Piece, std::vector<int32_t> &Ids) const;
+  void symbolsOfChars(std::string_view Piece, std::vector<int32_t> &Ids) const;
+  bool bytesOfSymbol(std::string_view Symbol, std::vector<int32_t> &Ids) const;
   void mergeShort(int32_t *Ids, size_t N, std::vector<int32_t> &Out) const;
   void mergeLong(const std::vector<int32_t> &Ids,
                  std::vector<int32_t> &Out) const;

@@ -46,10 +46,14 @@ std::optional<std::string> byteLevelToBytes(std::string_view Spelling) {
   return Bytes;
 }
 
+void appendByteLevel(std::string_view Bytes, std::string &Out) {
+  for (char B : Bytes)
+    appendUtf8(Out, Table.OfByte[static_cast<uint8_t>(B)]);
+}
+
 std::string bytesToByteLevel(std::string_view Bytes) {
   std::string Spelling;
-  for (char B : Bytes)
-    appendUtf8(Spelling, Table.OfByte[static_cast<uint8_t>(B)]);
+  appendByteLevel(Bytes, Spelling);
   return Spelling;
 }
 

@@ -16,6 +16,7 @@ std::optional<std::string> byteLevelToBytes(std::string_view Spelling);
 
 /// Spelling of bytes in the alphabet.
 std::string bytesToByteLevel(std::string_view Bytes);
+void appendByteLevel(std::string_view Bytes, std::string &Out);
 
 } // namespace llmc
 

@@ -1,41 +1,42 @@
-// Cuts a text into the pieces that BPE treats one by one.
+// Cuts a text into the pieces that the model treats one by one.
 #ifndef LLMC_RUNTIME_TEXT_PRETOKENIZER_H
 #define LLMC_RUNTIME_TEXT_PRETOKENIZER_H
 
 #include "runtime/text/SplitRegex.h"
 #include "runtime/text/TokenizerImage.h"
 
-#include <functional>
+#include <optional>
 
 namespace llmc {
 
 class PreTokenizer {
 public:
-  static Result<PreTokenizer> create(const std::vector<PreStep> &Steps);
+  using Piece = MatchSpan;
+
+  /// Malformed when a pattern is not valid. With BytesLast off a Bytes step at
+  /// the end is left out: the model takes plain bytes.
+  static Result<PreTokenizer> create(const std::vector<PreStep> &Steps,
+                                     bool BytesLast);
 
   /// Buffers of one caller.
-  using Scratch = std::vector<SplitRegex::Scratch>;
-  Scratch makeScratch() const;
-
-  struct Piece {
-    size_t Begin, End;
+  struct Scratch {
+    SplitRegex::Scratch Regex;
+    std::vector<MatchSpan> Matches;
+    std::vector<Piece> Next;
   };
+
   /// Runs all steps over Text (well-formed UTF-8), which a step may rewrite;
-  /// Pieces are ranges of the final text, none empty.
-  Status run(std::string &Text, std::vector<Piece> &Pieces, Scratch &S) const;
+  /// Pieces are ranges of the final text, none empty. AtStart: the text is the
+  /// beginning of what the user gave.
+  Status run(std::string &Text, bool AtStart, std::vector<Piece> &Pieces,
+             Scratch &S) const;
 
 private:
-  struct Step {
-    PreStep::Kind What;
-    SplitBehavior Behavior;
-    bool Invert;
-    size_t Regex; ///< index into Regexes
-  };
-  Status split(const Step &St, std::string_view Text, Piece Range,
-               std::vector<Piece> &Out, SplitRegex::Scratch &S) const;
+  Status split(size_t Step, std::string_view Text, Piece Range,
+               std::vector<Piece> &Out, Scratch &S) const;
 
-  std::vector<Step> Steps;
-  std::vector<SplitRegex> Regexes;
+  std::vector<PreStep> Steps;
+  std::vector<std::optional<SplitRegex>> Regexes; ///< by step
 };
 
 } // namespace llmc

@@ -1,20 +1,23 @@
-// A compiled regular expression of a pre-tokenizer (PCRE2 with its JIT;
-// Unicode classes on). Thread-safe after construction.
+// A compiled regular expression of a tokenizer file (PCRE2 with its JIT;
+// Unicode classes on, as the reference library's engine knows them).
+// Thread-safe after construction.
 #ifndef LLMC_RUNTIME_TEXT_SPLITREGEX_H
 #define LLMC_RUNTIME_TEXT_SPLITREGEX_H
 
 #include "runtime/base/Status.h"
+#include "runtime/text/FastSplit.h"
 
-#include <cstddef>
 #include <memory>
-#include <string_view>
+#include <string>
 
 namespace llmc {
 
 class SplitRegex {
 public:
-  /// Malformed with the place when the pattern is not valid.
-  static Result<SplitRegex> compile(std::string_view Pattern);
+  /// Malformed with the place when the pattern is not valid. With FastPaths
+  /// off the regular expression always does the work itself.
+  static Result<SplitRegex> compile(std::string_view Pattern,
+                                    bool FastPaths = true);
 
   SplitRegex(SplitRegex &&) noexcept;
   SplitRegex &operator=(SplitRegex &&) noexcept;
@@ -23,8 +26,9 @@ public:
   /// Buffers of one caller; not shared between threads.
   class Scratch {
   public:
-    explicit Scratch(const SplitRegex &R);
+    Scratch();
     Scratch(Scratch &&) noexcept;
+    Scratch &operator=(Scratch &&) noexcept;
     ~Scratch();
 
   private:
@@ -33,13 +37,11 @@ public:
     std::unique_ptr<Impl> P;
   };
 
-  struct Match {
-    bool Found = false;
-    size_t Begin = 0, End = 0;
-  };
-  /// First match in well-formed Text at or after From. Fails when matching
-  /// takes more memory or steps than a sane pattern needs.
-  Result<Match> find(std::string_view Text, size_t From, Scratch &S) const;
+  /// Appends all matches in well-formed Text, in order; an empty match right
+  /// behind another match does not count. Fails when matching takes more
+  /// memory or steps than a sane pattern needs.
+  Status findAll(std::string_view Text, std::vector<MatchSpan> &Out,
+                 Scratch &S) const;
 
 private:
   SplitRegex();

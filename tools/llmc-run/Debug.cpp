@@ -29,7 +29,7 @@ using Ids = std::vector<int32_t>;
 llmc::Tokenizer loadTokenizer(const std::string &Path) {
   std::vector<uint8_t> Bytes = check(llmc::compileTokenizer(Path));
   if (Bytes.empty())
-    throw llmc::Error(LLMC_MALFORMED, Path + ": no tokenizer.json");
+    throw llmc::Error(LLMC_MALFORMED, Path + ": no tokenizer");
   return check(llmc::Tokenizer::load(Bytes));
 }
 
@@ -44,17 +44,10 @@ void addTexts(Json &Out, const llmc::Tokenizer &T, const Ids &Tokens) {
   Out["stream"] = std::move(Stream);
 }
 
-/// Two texts one behind the other; only for files whose template adds nothing.
 Json pairCase(const llmc::Tokenizer &T, const std::string &First,
               const std::string &Second) {
-  if (!check(T.encode("")).empty())
-    throw llmc::Error(LLMC_UNSUPPORTED,
-                      "templates of pairs are not implemented");
-  Ids Tokens = check(T.encode(First)), More = check(T.encode(Second));
-  Ids Types(Tokens.size(), 0);
-  Tokens.insert(Tokens.end(), More.begin(), More.end());
-  Types.resize(Tokens.size(), 1);
-  return {{"ids", Tokens}, {"type_ids", Types}};
+  llmc::PairEncoding E = check(T.encodePair(First, Second));
+  return {{"ids", E.Ids}, {"type_ids", E.TypeIds}};
 }
 
 Json tokenizeCase(const llmc::Tokenizer &T, const Json &In) {

@@ -34,17 +34,19 @@ TEST(TokenizerCompiler, CompilesTheSmallestFile) {
 }
 
 TEST(TokenizerCompiler, NamesWhatIsNotImplemented) {
-  expectError(file(R"({"type":"Metaspace"})"),
-              "pre_tokenizer Metaspace is not implemented");
-  expectError(file("null"),
-              "a BPE model without the ByteLevel pre_tokenizer is not "
-              "implemented");
-  expectError(file(Plain, R"(,"normalizer":{"type":"Lowercase"})"),
-              "normalizer Lowercase is not implemented");
+  expectError(file(R"({"type":"Odd"})"),
+              "pre_tokenizer Odd is not implemented");
+  expectError(file(Plain, R"(,"normalizer":{"type":"Odd"})"),
+              "normalizer Odd is not implemented");
   expectError(file(Plain, R"(,"post_processor":{"type":"Odd"})"),
               "post_processor Odd is not implemented");
-  expectError(R"({"model":{"type":"Unigram","vocab":[]}})",
-              "model type Unigram is not implemented");
+  expectError(R"({"model":{"type":"Odd","vocab":[]}})",
+              "model type Odd is not implemented");
+  expectError(R"({"model":{"vocab":{"a":0},"merges":[]},)"
+              R"("decoder":{"type":"Odd"}})",
+              "decoder Odd is not implemented");
+  expectError(file(R"({"type":"Split","pattern":{"Regex":"a\\y"}})"),
+              "pre_tokenizer: regular expression: \\y is not implemented");
 }
 
 TEST(TokenizerCompiler, NamesWhatIsBroken) {
@@ -59,6 +61,14 @@ TEST(TokenizerCompiler, NamesWhatIsBroken) {
   expectError(file(R"({"type":"Split","pattern":{"Regex":"("}})"),
               "pre_tokenizer: regular expression, at byte 1 of 1: missing "
               "closing parenthesis");
+  expectError(file(R"({"type":"Split","pattern":{"Regex":"[a"}})"),
+              "pre_tokenizer: regular expression, at byte 0 of 2: character "
+              "class does not end");
+  expectError(file(R"({"type":"Digits","individual_digits":"yes"})"),
+              "pre_tokenizer 'individual_digits' is \"yes\", expected true or "
+              "false");
+  expectError(file(Plain, R"(,"added_tokens":[{"content":"x"}])"),
+              "added token has no 'id', expected a number");
 }
 
 TEST(TokenizerCompiler, BothSpellingsOfMergesAreTheSame) {

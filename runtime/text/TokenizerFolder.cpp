@@ -1,0 +1,171 @@
+// The files are read leniently where they only hint (a token may be a text or
+// an object), strictly where ids are concerned.
+#include "runtime/text/TokenizerFolder.h"
+
+#include "runtime/text/JsonFields.h"
+#include "runtime/text/JsonFile.h"
+#include "runtime/text/TokenizerParts.h"
+
+#include <algorithm>
+#include <charconv>
+#include <nlohmann/json.hpp>
+
+namespace llmc {
+
+namespace {
+
+using Json = nlohmann::json;
+
+Status bad(const std::string &What) { return malformedError(What); }
+
+/// A token given by its text or by an object with content.
+std::string tokenText(const Json &J, const char *Key) {
+  auto It = J.find(Key);
+  if (It == J.end())
+    return "";
+  if (It->is_string())
+    return It->get<std::string>();
+  if (It->is_object() && It->contains("content") &&
+      (*It)["content"].is_string())
+    return (*It)["content"].get<std::string>();
+  return "";
+}
+
+std::optional<bool> flag(const Json &J, const char *Key) {
+  auto It = J.find(Key);
+  if (It == J.end() || !It->is_boolean())
+    return std::nullopt;
+  return It->get<bool>();
+}
+
+/// {"32000": {"content": "<|user|>", …}}
+Status readDecoderMap(const Json &Map, TokenizerFolder &Out) {
+  if (!Map.is_object())
+    return bad("tokenizer_config.json: added_tokens_decoder is no object");
+  for (auto It = Map.begin(); It != Map.end(); ++It) {
+    int64_t Id = -1;
+    const std::string &Key = It.key();
+    std::from_chars_result R =
+        std::from_chars(Key.data(), Key.data() + Key.size(), Id);
+    if (R.ec != std::errc() || R.ptr != Key.data() + Key.size() || Id < 0 ||
+        Id > MaxTokenId)
+      return bad("tokenizer_config.json: id of an added token is '" + Key +
+                 "', expected 0 to " + std::to_string(MaxTokenId));
+    Fields<Json> F(*It, "added token " + Key);
+    AddedToken A;
+    A.Id = static_cast<int32_t>(Id);
+    A.Content = F.text("content", "");
+    A.Special = F.flag("special", false);
+    A.Normalized = F.flag("normalized", !A.Special);
+    A.LStrip = F.flag("lstrip", false);
+    A.RStrip = F.flag("rstrip", false);
+    A.SingleWord = F.flag("single_word", false);
+    if (!F.status().ok())
+      return bad("tokenizer_config.json: " + F.status().message());
+    if (!A.Content.empty())
+      Out.Added.push_back(std::move(A));
+  }
+  return Status::success();
+}
+
+/// added_tokens.json: {"<|user|>": 32000}
+Status readAddedFile(const Json &Map, TokenizerFolder &Out) {
+  if (!Map.is_object())
+    return bad("added_tokens.json: is no object");
+  for (auto It = Map.begin(); It != Map.end(); ++It) {
+    bool Good = It->is_number_integer() && It->get<int64_t>() >= 0 &&
+                It->get<int64_t>() <= MaxTokenId && !It.key().empty();
+    if (!Good)
+      return bad("added_tokens.json: id of '" + It.key() + "' is " +
+                 It->dump() + ", expected 0 to " + std::to_string(MaxTokenId));
+    bool Known = false;
+    for (const AddedToken &A : Out.Added)
+      Known = Known || A.Content == It.key();
+    if (Known)
+      continue;
+    AddedToken A;
+    A.Id = It->get<int32_t>();
+    A.Content = It.key();
+    Out.Added.push_back(std::move(A));
+  }
+  return Status::success();
+}
+
+} // namespace
+
+Result<TokenizerFolder> readTokenizerFolder(const std::string &Folder) {
+  TokenizerFolder Out;
+  LLMC_ASSIGN_OR_RETURN(std::optional<std::string> Config,
+                        readTextFile(Folder, "tokenizer_config.json"));
+  if (Config) {
+    LLMC_ASSIGN_OR_RETURN(Json J,
+                          parseJsonAs<Json>(*Config, "tokenizer_config.json"));
+    if (!J.is_object())
+      return bad("tokenizer_config.json: is no object");
+    Out.Class = tokenText(J, "tokenizer_class");
+    if (Out.Class.ends_with("Fast"))
+      Out.Class.resize(Out.Class.size() - 4);
+    Out.Pattern = tokenText(J, "pat_str");
+    if (Out.Pattern.empty())
+      Out.Pattern = tokenText(J, "pattern");
+    Out.Bos = tokenText(J, "bos_token");
+    Out.Eos = tokenText(J, "eos_token");
+    Out.Unk = tokenText(J, "unk_token");
+    Out.AddBos = flag(J, "add_bos_token");
+    Out.AddEos = flag(J, "add_eos_token");
+    Out.AddPrefixSpace = flag(J, "add_prefix_space");
+    Out.LowerCase = flag(J, "do_lower_case");
+    Out.StripAccents = flag(J, "strip_accents");
+    Out.ChineseChars = flag(J, "tokenize_chinese_chars");
+    if (J.contains("added_tokens_decoder"))
+      LLMC_RETURN_IF_ERROR(readDecoderMap(J["added_tokens_decoder"], Out));
+  }
+  LLMC_ASSIGN_OR_RETURN(std::optional<std::string> Added,
+                        readTextFile(Folder, "added_tokens.json"));
+  if (Added) {
+    LLMC_ASSIGN_OR_RETURN(Json J,
+                          parseJsonAs<Json>(*Added, "added_tokens.json"));
+    LLMC_RETURN_IF_ERROR(readAddedFile(J, Out));
+  }
+  std::sort(
+      Out.Added.begin(), Out.Added.end(),
+      [](const AddedToken &A, const AddedToken &B) { return A.Id < B.Id; });
+  return Out;
+}
+
+Status addWithIds(TokenizerSource &S, const std::vector<AddedToken> &Added) {
+  for (const AddedToken &A : Added) {
+    if (S.Tokens.size() <= static_cast<size_t>(A.Id))
+      S.Tokens.resize(A.Id + 1);
+    TokenizerSource::Token &T = S.Tokens[A.Id];
+    if ((T.Flags & KnownToken) && T.Spelling != A.Content)
+      return bad("added token '" + A.Content + "' has the id " +
+                 std::to_string(A.Id) + " of the token '" + T.Spelling + "'");
+    T.Spelling = A.Content;
+    T.Flags |= KnownToken | InAdded | (A.Special ? SpecialToken : 0);
+    std::erase_if(S.Config.AddedTokens,
+                  [&A](const AddedToken &B) { return B.Id == A.Id; });
+    S.Config.AddedTokens.push_back(A);
+  }
+  return Status::success();
+}
+
+void frameTexts(TokenizerConfig &C, int32_t Begin, int32_t End) {
+  for (int Special = 0; Special < 2; ++Special) {
+    auto Put = [&](std::vector<OutputPart> &Out, OutputPart::Kind Text,
+                   int32_t Type) {
+      if (Special && Begin >= 0)
+        Out.push_back({OutputPart::Token, Begin, Type});
+      Out.push_back({Text, 0, Type});
+      if (Special && End >= 0)
+        Out.push_back({OutputPart::Token, End, Type});
+    };
+    C.Single[Special].clear();
+    C.Pair[Special].clear();
+    Put(C.Single[Special], OutputPart::First, 0);
+    Put(C.Pair[Special], OutputPart::First, 0);
+    Put(C.Pair[Special], OutputPart::Second, 1);
+  }
+}
+
+} // namespace llmc
