@@ -143,6 +143,14 @@ std::string precompiled(std::string_view Text, const CharsMap &Map) {
   return Out;
 }
 
+Status checkSize(double Bytes) {
+  if (Bytes <= INT32_MAX)
+    return Status::success();
+  return doesNotFitError("normalised text of " +
+                         std::to_string(static_cast<uint64_t>(Bytes)) +
+                         " bytes, at most " + std::to_string(INT32_MAX));
+}
+
 } // namespace
 
 void findText(std::string_view Text, std::string_view Pattern,
@@ -227,12 +235,16 @@ Status Normalizer::runStep(size_t I, std::string &Text,
     });
     break;
   case NormalStep::ReplaceText:
-    Text = replaceText(Text, S.Pattern, S.Content);
-    break;
   case NormalStep::ReplaceRegex: {
     std::vector<MatchSpan> M;
-    if (!Text.empty())
+    if (!Text.empty() && S.What == NormalStep::ReplaceRegex)
       LLMC_RETURN_IF_ERROR(Regexes[I]->findAll(Text, M, Scratch));
+    else if (!Text.empty())
+      findText(Text, S.Pattern, M);
+    // A content that is long and a pattern that is found everywhere.
+    LLMC_RETURN_IF_ERROR(
+        checkSize(Text.size() + static_cast<double>(M.size()) *
+                                    static_cast<double>(S.Content.size())));
     std::string Out;
     replaceMatches(Text, M, S.Content, Out);
     Text = std::move(Out);

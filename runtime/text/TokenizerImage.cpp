@@ -7,6 +7,7 @@
 #include "runtime/text/Decoder.h"
 #include "runtime/text/TokenTrie.h"
 #include "runtime/text/TokenizerConfig.h"
+#include "runtime/text/Utf8.h"
 
 #include <algorithm>
 #include <cstring>
@@ -153,6 +154,15 @@ Status checkOffsets(std::span<const uint32_t> O, size_t Vocab, size_t Total) {
   return Good ? Status::success() : bad("text offsets are not ascending");
 }
 
+/// Each spelling by itself is well-formed, so that decoding is.
+Status checkSpellings(const TokenizerData &D) {
+  bool Good = findBadUtf8(D.Spelling) == std::string_view::npos;
+  for (size_t I = 0; Good && I < D.vocab(); ++I)
+    Good = D.SpellBegin[I] == D.Spelling.size() ||
+           (D.Spelling[D.SpellBegin[I]] & 0xC0) != 0x80;
+  return Good ? Status::success() : bad("spelling of a token is not UTF-8");
+}
+
 Status checkTables(const TokenizerData &D) {
   size_t Vocab = D.vocab();
   auto IsPower = [](size_t N) { return N != 0 && (N & (N - 1)) == 0; };
@@ -295,6 +305,7 @@ Result<TokenizerData> readTokenizerImage(std::span<const uint8_t> Bytes) {
   LLMC_RETURN_IF_ERROR(
       checkOffsets(D.SpellBegin, D.vocab(), D.Spelling.size()));
   LLMC_RETURN_IF_ERROR(checkOffsets(D.BytesBegin, D.vocab(), D.Bytes.size()));
+  LLMC_RETURN_IF_ERROR(checkSpellings(D));
   LLMC_RETURN_IF_ERROR(checkTables(D));
   return D;
 }

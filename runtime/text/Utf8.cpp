@@ -1,6 +1,8 @@
 // UTF-8 by the table of well-formed byte sequences (Unicode, table 3-7).
 #include "runtime/text/Utf8.h"
 
+#include <cstring>
+
 namespace llmc {
 
 namespace {
@@ -37,6 +39,13 @@ constexpr std::string_view Replacement = "\xEF\xBF\xBD";
 
 size_t findBadUtf8(std::string_view Text) {
   for (size_t I = 0; I < Text.size();) {
+    uint64_t Eight = 0; // bytes at once while they are ASCII
+    if (Text.size() - I >= 8)
+      std::memcpy(&Eight, Text.data() + I, 8);
+    if (Text.size() - I >= 8 && (Eight & 0x8080808080808080u) == 0) {
+      I += 8;
+      continue;
+    }
     Lead L = leadOf(static_cast<uint8_t>(Text[I]));
     if (L.Length == 0 || L.Length > Text.size() - I)
       return I;
