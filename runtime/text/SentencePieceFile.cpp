@@ -281,8 +281,8 @@ void finishScores(const Model &M, TokenizerSource &S) {
     }
   for (size_t Id = 0; Id < M.Pieces.size(); ++Id)
     if (M.Pieces[Id].Type == UserDefined)
-      S.Tokens[Id].Score = static_cast<float>(
-          static_cast<float>(M.Pieces[Id].Text.size()) * Most - 0.1);
+      S.Tokens[Id].Score =
+          static_cast<float>(M.Pieces[Id].Text.size()) * Most - 0.1;
   S.Config.UnkScore = Least - 10.0f;
   S.Config.FloatScores = true;
 }

@@ -15,15 +15,16 @@ constexpr uint32_t NoBegin = UINT32_MAX;
 constexpr int32_t Unknown = -1;
 } // namespace
 
-/// Score: the type in which sums are rounded; it decides ties.
+/// Score: the type in which sums are kept; it decides ties. SentencePiece keeps
+/// single precision, but compares a new sum before it is rounded.
 template <typename Score>
 Status Unigram::findPath(std::string_view Piece, Scratch &S) const {
   S.Nodes.assign(Piece.size() + 1, {0, Unknown, NoBegin});
-  auto Offer = [&](size_t Begin, size_t End, Score Sum, int32_t Id) {
+  auto Offer = [&](size_t Begin, size_t End, double Sum, int32_t Id) {
     Scratch::Node &N = S.Nodes[End];
-    if (N.Begin != NoBegin && !(Sum > static_cast<Score>(N.Score)))
+    if (N.Begin != NoBegin && !(Sum > N.Score))
       return;
-    N = {static_cast<double>(Sum), Id, static_cast<uint32_t>(Begin)};
+    N = {static_cast<Score>(Sum), Id, static_cast<uint32_t>(Begin)};
   };
   for (size_t At = 0, Next = 0; At < Piece.size(); At = Next) {
     nextCodePoint(Piece, Next);
@@ -38,7 +39,7 @@ Status Unigram::findPath(std::string_view Piece, Scratch &S) const {
       // A hostile trie may hold half characters; those do not count.
       if (Id < 0 || (I + 1 < Piece.size() && (Piece[I + 1] & 0xC0) == 0x80))
         continue;
-      Offer(At, I + 1, static_cast<Score>(D.Scores[Id]) + Here, Id);
+      Offer(At, I + 1, D.Scores[Id] + Here, Id);
       Single |= I + 1 == Next;
     }
     if (Single)
