@@ -31,11 +31,14 @@ constexpr Names QkvI[] = {
 constexpr Names NormF[] = {"eps"};
 
 // out[t] = softmax(scale * q k^T, visible keys) v over the row's own sequence,
-// keys at positions (pos - window, pos] (window 0: all <= pos), with optional
-// softcap (0: none). [T][heads*v_head_dim]. partial: scratch.
-constexpr Names AttentionB[] = {"q", "kv", "out", "partial"};
-constexpr Names AttentionI[] = {"heads",      "kv_heads", "head_dim",
-                                "v_head_dim", "window",   "kvtype"};
+// keys at positions (pos - window, pos] (window 0: all <= pos) and, with a
+// chunk, not before the multiple of chunk below pos; with optional softcap (0:
+// none), then slopes[h] * (key - pos) added to the scores, and exp(sinks[h]) to
+// the sum of the softmax (both f32 [heads], may be null).
+// [T][heads*v_head_dim]. partial: scratch.
+constexpr Names AttentionB[] = {"q", "kv", "out", "partial", "slopes", "sinks"};
+constexpr Names AttentionI[] = {"heads",  "kv_heads", "head_dim", "v_head_dim",
+                                "window", "chunk",    "kvtype"};
 constexpr Names AttentionF[] = {"scale", "softcap"};
 
 // norm -> x W^T + bias -> activation or GLU -> + residual -> out. With glu != 0

@@ -196,12 +196,16 @@ def Llm_AttentionOp : Llm_Op<"attention", [MemoryEffects<[MemRead<Llm_State>]>, 
   let summary = "softmax(scale q k^T) v over the visible keys of the row's sequence";
   let description = [{
     Visible are positions in (pos - window, pos]; window 0 means all <= pos.
+    With `chunk` c > 0 only those of the query's chunk, from `pos / c * c` on.
     Query head h uses KV head h / (heads / kv_heads). `softcap` c > 0 replaces a
-    score s by `c tanh(s / c)`.
+    score s by `c tanh(s / c)`. `slopes` (ALiBi) then add `slope[h] * (key -
+    pos)`; `sinks` add `exp(sink[h])` to the sum that probabilities are divided
+    by.
 
     - C1: `state` names an `llm.state`; its kv_heads divide `heads`.
     - C2: `q` has heads * head_dim features, the result heads * v_head_dim.
-    - C3: `window` and `softcap` are not negative.
+    - C3: `window`, `softcap` and `chunk` are not negative.
+    - C4: `slopes` and `sinks` name `llm.weight`s `[heads]`.
 
     ```mlir
     %a = llm.attention %q, @l0.kv {heads = 9 : i64, scale = 1.25e-01 : f32} : (tensor<?x576xf32>) -> tensor<?x576xf32>
@@ -209,7 +213,10 @@ def Llm_AttentionOp : Llm_Op<"attention", [MemoryEffects<[MemRead<Llm_State>]>, 
   }];
   let arguments = (ins Llm_Rows:$q, FlatSymbolRefAttr:$state, I64Attr:$heads, F32Attr:$scale,
                        DefaultValuedAttr<I64Attr, "0">:$window,
-                       DefaultValuedAttr<F32Attr, "0.0f">:$softcap);
+                       DefaultValuedAttr<F32Attr, "0.0f">:$softcap,
+                       DefaultValuedAttr<I64Attr, "0">:$chunk,
+                       OptionalAttr<FlatSymbolRefAttr>:$slopes,
+                       OptionalAttr<FlatSymbolRefAttr>:$sinks);
   let results = (outs Llm_Rows:$result);
   let assemblyFormat = "$q `,` $state attr-dict `:` functional-type(operands, results)";
 }

@@ -14,7 +14,8 @@ def Llm_PaddedAttentionOp : Llm_Op<"padded_attention", [Pure, Llm_SymbolUser]> {
     - C1: `state` names an `llm.state`; its kv_heads divide `heads`.
     - C2: `q` has heads * head_dim features, `k` kv_heads * head_dim, `v`
       kv_heads * v_head_dim and the result heads * v_head_dim.
-    - C3: `window` and `softcap` are not negative.
+    - C3: `window`, `softcap` and `chunk` are not negative.
+    - C4: `slopes` and `sinks` name `llm.weight`s `[heads]`.
 
     ```mlir
     %a = llm.padded_attention %q, %k, %v, @l0.kv {heads = 4 : i64, scale = 0.25 : f32} : (tensor<?x?x64xf32>, tensor<?x?x32xf32>, tensor<?x?x32xf32>) -> tensor<?x?x64xf32>
@@ -23,7 +24,10 @@ def Llm_PaddedAttentionOp : Llm_Op<"padded_attention", [Pure, Llm_SymbolUser]> {
   let arguments = (ins Llm_Rows:$q, Llm_Rows:$k, Llm_Rows:$v, FlatSymbolRefAttr:$state,
                        I64Attr:$heads, F32Attr:$scale,
                        DefaultValuedAttr<I64Attr, "0">:$window,
-                       DefaultValuedAttr<F32Attr, "0.0f">:$softcap);
+                       DefaultValuedAttr<F32Attr, "0.0f">:$softcap,
+                       DefaultValuedAttr<I64Attr, "0">:$chunk,
+                       OptionalAttr<FlatSymbolRefAttr>:$slopes,
+                       OptionalAttr<FlatSymbolRefAttr>:$sinks);
   let results = (outs Llm_Rows:$result);
   let assemblyFormat = "$q `,` $k `,` $v `,` $state attr-dict `:` functional-type(operands, results)";
 }

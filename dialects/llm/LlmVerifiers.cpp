@@ -282,6 +282,18 @@ LogicalResult KvWriteOp::verifySymbolUses(SymbolTableCollection &Tables) {
   return Check.rows(getV(), "C2", "v", S.getKvHeads() * S.getVHeadDim());
 }
 
+/// Rules on the scores that both forms of attention have.
+template <typename OpTy>
+static LogicalResult checkScores(OpTy Op, Checker &Check) {
+  if (int64_t(Op.getWindow()) < 0 || int64_t(Op.getChunk()) < 0 ||
+      !(Op.getSoftcap().convertToFloat() >= 0))
+    return Op.emitOpError()
+           << "C3: window, softcap and chunk must not be negative";
+  if (failed(Check.vector(Op.getSlopes(), "C4", "slopes", Op.getHeads())))
+    return failure();
+  return Check.vector(Op.getSinks(), "C4", "sinks", Op.getHeads());
+}
+
 LogicalResult AttentionOp::verifySymbolUses(SymbolTableCollection &Tables) {
   Checker Check(*this, Tables);
   StateOp S;
@@ -290,9 +302,7 @@ LogicalResult AttentionOp::verifySymbolUses(SymbolTableCollection &Tables) {
       failed(Check.rows(getResult(), "C2", "result",
                         getHeads() * S.getVHeadDim())))
     return failure();
-  if (int64_t(getWindow()) < 0 || !(getSoftcap().convertToFloat() >= 0))
-    return emitOpError() << "C3: window and softcap must not be negative";
-  return success();
+  return checkScores(*this, Check);
 }
 
 LogicalResult
@@ -308,9 +318,7 @@ PaddedAttentionOp::verifySymbolUses(SymbolTableCollection &Tables) {
       failed(Check.rows(getV(), "C2", "v", KvHeads * VDim)) ||
       failed(Check.rows(getResult(), "C2", "result", getHeads() * VDim)))
     return failure();
-  if (int64_t(getWindow()) < 0 || !(getSoftcap().convertToFloat() >= 0))
-    return emitOpError() << "C3: window and softcap must not be negative";
-  return success();
+  return checkScores(*this, Check);
 }
 
 LogicalResult PaddedPositionsOp::verify() {

@@ -8,25 +8,34 @@ using namespace mlir;
 
 namespace llmc::raise {
 
-/// From the softmax back to the product of two values that are token data:
-/// through masks, scales, caps and casts, which have one such operand each.
-static onnx::MatMulOp scoresAbove(onnx::SoftmaxOp Softmax, const Roles &R) {
-  Value V = Softmax.getInput();
-  for (int Steps = 0; Steps < 32; ++Steps) {
-    Operation *Op = V.getDefiningOp();
-    if (!Op)
+/// From the softmax back to the one product of two values that are token data:
+/// through masks, scales, caps, casts, sinks and guards (x - max x).
+static onnx::MatMulOp scoresAbove(onnx::SoftmaxOp Softmax, const Roles &R,
+                                  llvm::SetVector<Operation *> &Between) {
+  constexpr size_t Most = 48;
+  onnx::MatMulOp Scores;
+  llvm::SetVector<Value> Work;
+  Work.insert(Softmax.getInput());
+  for (size_t I = 0; I < Work.size(); ++I) {
+    Operation *Op = Work[I].getDefiningOp();
+    if (!Op || I > Most || !isa<onnx::OnnxDialect>(Op->getDialect()))
       return {};
     SmallVector<Value> Data;
     for (Value Operand : Op->getOperands())
       if (R.isData(Operand))
         Data.push_back(Operand);
-    if (auto MatMul = dyn_cast<onnx::MatMulOp>(Op))
-      return Data.size() == 2 ? MatMul : onnx::MatMulOp();
-    if (Data.size() != 1 || Op->getNumResults() != 1)
+    if (auto MatMul = dyn_cast<onnx::MatMulOp>(Op)) {
+      if (Data.size() != 2 || (Scores && Scores != MatMul))
+        return {};
+      Scores = MatMul;
+      continue;
+    }
+    if (isa<onnx::SoftmaxOp>(Op))
       return {};
-    V = Data.front();
+    Between.insert(Op);
+    Work.insert(Data.begin(), Data.end());
   }
-  return {};
+  return Scores;
 }
 
 /// From the softmax on to the product with v: through casts, reshapes and
@@ -52,9 +61,15 @@ static onnx::MatMulOp mixBelow(onnx::SoftmaxOp Softmax, const Roles &R) {
   return {};
 }
 
+/// Whether a dim of that size may be that of the new tokens.
+static bool isTokens(int64_t Size, const Roles &R) {
+  return ShapedType::isDynamic(Size) ||
+         (R.fixedTokens() > 0 && Size == R.fixedTokens());
+}
+
 /// From the heads' results on to flat rows: the first value of rank 2 or 3
 /// after a transpose or reshape.
-static Value mergedBelow(onnx::MatMulOp Mix) {
+static Value mergedBelow(onnx::MatMulOp Mix, const Roles &R) {
   Value V = Mix.getOutput();
   int64_t Dim = featuresOf(V);
   for (int Steps = 0; Steps < 16; ++Steps) {
@@ -62,7 +77,7 @@ static Value mergedBelow(onnx::MatMulOp Mix) {
     if (V != Mix.getOutput() && (Rank == 2 || Rank == 3) && F > 0 &&
         F % Dim == 0 &&
         isa<onnx::ReshapeOp, onnx::FlattenOp>(V.getDefiningOp()) &&
-        cast<RankedTensorType>(V.getType()).isDynamicDim(Rank - 2))
+        isTokens(cast<RankedTensorType>(V.getType()).getDimSize(Rank - 2), R))
       return V;
     Operation *Next = onlyUser(V);
     if (!Next || !(isMovement(Next) || isa<onnx::CastOp>(Next)))
@@ -77,15 +92,17 @@ AttentionBlock blockOf(onnx::SoftmaxOp Softmax, const Roles &R) {
   Out.Softmax = Softmax;
   int64_t Rank = rankOf(Softmax.getInput());
   int64_t Axis = Softmax.getAxis();
-  if (Axis != -1 && Axis != Rank - 1)
-    Out.Failure = "the softmax is not over the last axis";
-  else if (!(Out.Scores = scoresAbove(Softmax, R)))
+  Out.Scores = scoresAbove(Softmax, R, Out.Between);
+  Out.Mix = mixBelow(Softmax, R);
+  if (!Out.Scores)
     Out.Failure = "no product of queries and keys leads to the softmax";
-  else if (!(Out.Mix = mixBelow(Softmax, R)))
+  else if (!Out.Mix)
     Out.Failure = "the softmax does not lead to a product with values";
+  else if (Axis != -1 && Axis != Rank - 1)
+    Out.Failure = "the softmax is not over the last axis";
   else if (featuresOf(Out.Mix) < 1 || featuresOf(Out.Scores.getA()) < 1)
     Out.Failure = "the heads have no static size";
-  else if (!(Out.Output = mergedBelow(Out.Mix)))
+  else if (!(Out.Output = mergedBelow(Out.Mix, R)))
     Out.Failure = "the heads are not merged to rows by reshapes and transposes";
   return Out;
 }

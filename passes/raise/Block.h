@@ -6,11 +6,19 @@
 #include "dialects/onnx/Onnx.h"
 #include "passes/raise/Roles.h"
 
+#include "llvm/ADT/SetVector.h"
 #include <string>
 
 namespace llmc::raise {
 
-constexpr llvm::StringLiteral WindowAttr = "llm.window";
+/// What raise-mask leaves on a softmax for raise-attention.
+constexpr llvm::StringLiteral WindowAttr = "llm.window"; ///< i64, 0: none
+constexpr llvm::StringLiteral ChunkAttr = "llm.chunk";   ///< i64, if any
+constexpr llvm::StringLiteral SlopesAttr = "llm.slopes"; ///< f64 per head
+constexpr llvm::StringLiteral SinksAttr = "llm.sinks";   ///< f64 per head
+/// i64: the mask is right only when so many tokens come at once (1: files for
+/// single steps); absent: any number.
+constexpr llvm::StringLiteral StepAttr = "llm.step_tokens";
 constexpr llvm::StringLiteral MaskFailureAttr = "llm.mask_failure";
 
 struct AttentionBlock {
@@ -18,6 +26,8 @@ struct AttentionBlock {
   onnx::MatMulOp Scores; ///< q k^T
   onnx::MatMulOp Mix;    ///< probabilities times v
   mlir::Value Output;    ///< merged heads: flat rows
+  /// Ops from the scores to the softmax, in no order.
+  llvm::SetVector<mlir::Operation *> Between;
   /// Empty, or the first part that was not found and why.
   std::string Failure;
 };

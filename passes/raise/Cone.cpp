@@ -16,8 +16,12 @@ bool isMovement(Operation *Op) {
           skip(Op->getResult(0)) != Op->getResult(0));
 }
 
+bool isCacheUpdate(Operation *Op) {
+  return isa<onnx::ScatterNDOp, onnx::ScatterElementsOp>(Op);
+}
+
 static bool isFollowed(Operation *Op, const Roles &R, bool Mixing) {
-  if (isMovement(Op))
+  if (isMovement(Op) || isCacheUpdate(Op))
     return true;
   if (Mixing)
     return isa<onnx::AddOp, onnx::SubOp, onnx::NegOp, onnx::MulOp, onnx::DivOp>(

@@ -23,6 +23,9 @@ struct Cone {
 
 /// Whether Op only moves elements (reshapes, transposes, slices, …).
 bool isMovement(mlir::Operation *Op);
+/// Whether Op writes some elements into a copy of its first operand, as caches
+/// of a fixed size are written.
+bool isCacheUpdate(mlir::Operation *Op);
 /// Walks from V through movements, and products with constants or, with
 /// `Mixing`, through Add, Sub, Neg and products with tables as well. `Stop` is
 /// a leaf if it is met.

@@ -228,9 +228,17 @@ Result<Matrix> LlmInterpreter::attention(llm::AttentionOp Op) {
   const Matrix &Q = in(Op.getQ());
   int64_t Heads = Op.getHeads(), Dim = State.getHeadDim();
   int64_t VDim = State.getVHeadDim(), Window = Op.getWindow();
+  int64_t Chunk = Op.getChunk();
   int64_t Group = Heads / int64_t(State.getKvHeads());
   double Scale = Op.getScale().convertToFloat();
   double Cap = Op.getSoftcap().convertToFloat();
+  const Matrix *Slopes = nullptr, *Sinks = nullptr;
+  if (Op.getSlopes()) {
+    LLMC_ASSIGN_OR_RETURN(Slopes, weight(Op.getSlopesAttr()));
+  }
+  if (Op.getSinks()) {
+    LLMC_ASSIGN_OR_RETURN(Sinks, weight(Op.getSinksAttr()));
+  }
   Matrix Out{Q.Rows, Heads * VDim, {}};
   Out.Data.resize(size_t(Q.Rows * Out.Cols));
   for (int64_t T = 0; T < Q.Rows; ++T)
@@ -240,7 +248,8 @@ Result<Matrix> LlmInterpreter::attention(llm::AttentionOp Op) {
       int64_t Here = Positions[size_t(T)];
       auto Visible = [&](int64_t J) {
         int64_t At = C.Positions[size_t(J)];
-        return At <= Here && (Window == 0 || At > Here - Window);
+        return At <= Here && (Window == 0 || At > Here - Window) &&
+               (Chunk == 0 || At / Chunk == Here / Chunk);
       };
       for (int64_t J = 0; J < C.K.Rows; ++J) {
         double S = 0;
@@ -248,11 +257,16 @@ Result<Matrix> LlmInterpreter::attention(llm::AttentionOp Op) {
           S += double(Q.row(T)[H * Dim + D]) * C.K.row(J)[H / Group * Dim + D];
         S *= Scale;
         P[size_t(J)] = Cap > 0 ? Cap * std::tanh(S / Cap) : S;
+        if (Slopes)
+          P[size_t(J)] +=
+              Slopes->Data[size_t(H)] * double(C.Positions[size_t(J)] - Here);
         if (Visible(J))
           Max = std::max(Max, P[size_t(J)]);
       }
       for (int64_t J = 0; J < C.K.Rows; ++J)
         Sum += P[size_t(J)] = Visible(J) ? std::exp(P[size_t(J)] - Max) : 0;
+      if (Sinks)
+        Sum += std::exp(Sinks->Data[size_t(H)] - Max);
       for (int64_t D = 0; D < VDim; ++D) {
         double O = 0;
         for (int64_t J = 0; J < C.K.Rows; ++J)

@@ -124,8 +124,10 @@ def RaiseMask : Pass<"llmc-raise-mask", "::mlir::ModuleOp"> {
   let description = [{
     The scores are replaced by zeros and the input of the softmax is evaluated
     on samples: what is hugely negative is hidden. If the rest is causal, with
-    or without a window, the softmax gets `llm.window` (0: none), else
-    `llm.mask_failure` with the reason.
+    or without a window or chunks, the softmax gets `llm.window` (0: none) and
+    `llm.chunk`; what ALiBi adds becomes `llm.slopes`, the extra column of
+    attention sinks `llm.sinks`, one number per head. A mask that is right for
+    single steps only gets `llm.step_tokens`. Else `llm.mask_failure` says why.
 
     ```mlir
     %p = onnx.softmax %masked
@@ -141,10 +143,11 @@ def RaiseAttention : Pass<"llmc-raise-attention", "::mlir::ModuleOp"> {
   let options = [Option<"Model", "model", "std::string", "\"\"",
                         "path of the model file, to read small weights from">];
   let description = [{
-    A block reaches from the flat rows of q, k and v over a softmax to the
-    merged heads. Its scale and softcap are measured, and the whole block is
-    proved by evaluation, in one step and in two over the cache. A softmax of
-    token data that is no such block is an error that says why.
+    A block reaches from the rows of q, k and v over a softmax to the merged
+    heads. Its scale and softcap are measured, and the whole block is proved by
+    evaluation, in one step and in several over the cache. A block that is not
+    proved is an error that says why; a softmax without products on either side
+    is left alone.
 
     ```mlir
     %s = onnx.mat_mul %q4, %kt

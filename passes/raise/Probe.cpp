@@ -67,6 +67,17 @@ static SmallVector<StringRef> dimTexts(RankedTensorType Type) {
   return Out;
 }
 
+/// Whether a cache input holds N tokens whatever the sequence is.
+bool Probe::isCapacity(int64_t N) const {
+  return llvm::any_of(Inputs, [&](const auto &Entry) {
+    auto Arg = cast<BlockArgument>(Entry.first);
+    return R.of(Arg) == Role::Past &&
+           llvm::is_contained(
+               cast<RankedTensorType>(Arg.getType()).getShape().drop_front(),
+               N);
+  });
+}
+
 eval::Dims Probe::inputShape(BlockArgument Arg, Role Mine) {
   auto Type = dyn_cast<RankedTensorType>(Arg.getType());
   if (!Type)
@@ -76,13 +87,18 @@ eval::Dims Probe::inputShape(BlockArgument Arg, Role Mine) {
   for (int64_t D = 0; D < Type.getRank(); ++D) {
     // What a dim of this role is when neither a number nor a known symbol.
     int64_t Last = Type.getRank() - 1, Guess = 1;
-    if (D > 0 && Mine == Role::Past)
+    if (Mine == Role::Positions && Last == 0)
+      Guess = S.Seq;
+    else if (D > 0 && Mine == Role::Past)
       Guess = S.Past;
     else if (D == Last && Mine == Role::Mask)
       Guess = S.total();
+    else if (D > 0 && D == Last - 1 && Mine == Role::Mask && D > 1)
+      Guess = S.Seq;
     else if (D == Last && D > 0)
       Guess = S.Seq;
-    bool Total = Mine == Role::Mask && D == Last;
+    bool Total = Mine == Role::Mask && D == Last &&
+                 (Type.isDynamicDim(D) || !isCapacity(Type.getDimSize(D)));
     if (!Type.isDynamicDim(D) && !Total) {
       Out.push_back(Type.getDimSize(D));
       continue;
@@ -95,13 +111,61 @@ eval::Dims Probe::inputShape(BlockArgument Arg, Role Mine) {
       Symbols.try_emplace(Texts[D], Guess);
     Out.push_back(Guess);
   }
+  if (Mine == Role::Past)
+    alignWithNew(Arg, Out);
   return Out;
+}
+
+/// What a cache is concatenated with tells its other dims better than names
+/// of dims do: a batch may be counted times the heads.
+void Probe::alignWithNew(BlockArgument Arg, eval::Dims &Shape) {
+  for (Operation *User : Arg.getUsers()) {
+    auto Concat = dyn_cast<onnx::ConcatOp>(User);
+    if (!Concat)
+      continue;
+    int64_t Rank = int64_t(Shape.size()), Axis = Concat.getAxis();
+    eval::Dims New;
+    for (Value Operand : Concat.getInputs())
+      if (Operand != Arg && typeShape(Operand, New) &&
+          int64_t(New.size()) == Rank)
+        for (int64_t D = 0; D < Rank; ++D)
+          if (D != Axis && D != Axis + Rank)
+            Shape[size_t(D)] = New[size_t(D)];
+  }
+}
+
+/// Element I of a mask input: 1 for every key, or, for one that has a row per
+/// query, whether it may be seen: 1 or 0, and 0 or very low where it is added.
+int64_t Probe::maskAt(int64_t I, const eval::Dims &Shape, DType Type) {
+  constexpr int64_t Low = -1000000000;
+  int64_t Key = I % Shape.back();
+  if (Shape.size() < 3 || Shape[Shape.size() - 2] != S.Seq)
+    return Key >= S.Padding;
+  bool Seen = Key >= S.Padding && Key <= S.Past + I / Shape.back() % S.Seq;
+  bool Added = Type == DType::F32 || Type == DType::F16 || Type == DType::BF16;
+  return Added ? (Seen ? 0 : Low) : Seen;
+}
+
+bool Probe::bindCache(BlockArgument Arg) {
+  constexpr int64_t Most = int64_t(1) << 26;
+  auto It = Inputs.find(Arg);
+  if (It == Inputs.end())
+    return false;
+  if (Eval.lookup(Arg))
+    return true;
+  int64_t Count = eval::countOf(It->second);
+  if (Count < 0 || Count > Most)
+    return false;
+  Eval.bind(Arg, zeroTensor(eval::dtypeOf(getElementTypeOrSelf(Arg.getType())),
+                            It->second));
+  return true;
 }
 
 void Probe::bindInputs(func::FuncOp Graph) {
   // In this order symbols get their meaning from the ids first.
   for (Role Mine :
-       {Role::Tokens, Role::Past, Role::Positions, Role::Mask, Role::Other})
+       {Role::Tokens, Role::Past, Role::Positions, Role::Mask, Role::PastLength,
+        Role::TotalLength, Role::LastIndex, Role::Other})
     for (BlockArgument Arg : Graph.getArguments()) {
       if (R.of(Arg) != Mine)
         continue;
@@ -115,11 +179,17 @@ void Probe::bindInputs(func::FuncOp Graph) {
       std::vector<int64_t> Values(size_t(T.count()));
       for (size_t I = 0; I < Values.size(); ++I) {
         if (Mine == Role::Mask)
-          Values[I] = int64_t(I) % S.total() >= S.Padding;
+          Values[I] = maskAt(int64_t(I), Shape, Type);
         if (Mine == Role::Positions)
           Values[I] = S.position(int64_t(I) % S.Seq);
+        if (Mine == Role::PastLength)
+          Values[I] = S.Past;
+        if (Mine == Role::TotalLength)
+          Values[I] = S.total();
+        if (Mine == Role::LastIndex)
+          Values[I] = S.total() - 1;
       }
-      if (Mine == Role::Mask || Mine == Role::Positions)
+      if (Mine != Role::Tokens && Mine != Role::Past && Mine != Role::Other)
         T = eval::Tensor::ofInts(Type, Shape, Values);
       Eval.bind(Arg, std::move(T));
     }

@@ -40,12 +40,18 @@ public:
   Result<const eval::Tensor *> evaluate(mlir::Value V) {
     return Eval.evaluate(V);
   }
+  /// Binds a cache input that was too large to be bound at once. False when
+  /// its shape is not known.
+  bool bindCache(mlir::BlockArgument Arg);
   /// Dims of V in this sample, without computing it if possible.
   bool shapeOf(mlir::Value V, eval::Dims &Out);
 
 private:
   bool typeShape(mlir::Value V, eval::Dims &Out);
   void bindInputs(mlir::func::FuncOp Graph);
+  void alignWithNew(mlir::BlockArgument Arg, eval::Dims &Shape);
+  bool isCapacity(int64_t N) const;
+  int64_t maskAt(int64_t I, const eval::Dims &Shape, DType Type);
   eval::Dims inputShape(mlir::BlockArgument Arg, Role Mine);
 
   const Roles &R;

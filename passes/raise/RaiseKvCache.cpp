@@ -1,8 +1,8 @@
 // Finds which output continues which cache input, by structure: the output is
-// made of that input by moving elements only (Concat with the new tokens, in
-// whatever layout). Names and order of inputs and outputs do not matter. What
-// the layout means is proved later, when raise-attention evaluates a block over
-// two steps.
+// made of that input by moving elements only (Concat with the new tokens, or a
+// scatter of them into a cache of fixed size, in whatever layout). Names and
+// order of inputs and outputs do not matter. What the layout means is proved
+// later, when raise-attention evaluates a block over two steps.
 #include "passes/raise/Cone.h"
 #include "passes/raise/Match.h"
 #include "passes/raise/Passes.h"
@@ -61,6 +61,11 @@ struct RaiseKvCache : impl::RaiseKvCacheBase<RaiseKvCache> {
         continue;
       }
       Operation *Op = Next.getDefiningOp();
+      if (isCacheUpdate(Op)) {
+        Grows = true;
+        Work.insert(Op->getOperand(0)); // what it is written into
+        continue;
+      }
       if (!isMovement(Op))
         continue;
       if (auto Concat = dyn_cast<onnx::ConcatOp>(Op)) {

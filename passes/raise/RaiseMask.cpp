@@ -4,10 +4,12 @@
 // and the attention mask.
 //
 // The scores are bound to zeros and the input of the softmax is computed. What
-// comes out is 0 where a key is visible and hugely negative where it is not; a
-// bias would show as anything else. Windows are only visible on samples longer
-// than they are, so every integer constant above the mask is tried as a length.
+// comes out is 0 where a key is visible, slopes times distances with ALiBi, and
+// hugely negative where a key is hidden; MaskFit makes a rule of it. Windows
+// are only visible on samples longer than they are, so every integer constant
+// above the mask is tried as a length.
 #include "passes/raise/Block.h"
+#include "passes/raise/MaskFit.h"
 #include "passes/raise/Match.h"
 #include "passes/raise/Passes.h"
 #include "passes/raise/Probe.h"
@@ -26,17 +28,16 @@ using namespace mlir;
 namespace llmc::raise {
 namespace {
 
-/// Old exporters write -10000 for "hidden"; no score reaches that.
-constexpr double Hidden = -9999;
 /// A window beyond this is longer than any context that fits.
 constexpr int64_t LongestWindow = int64_t(1) << 18;
+/// The longest square sample, for graphs without a cache.
+constexpr int64_t LongestSquare = 1024;
 
-/// Causal with a window (0: none), or why not.
+/// The rule of a mask, or why there is none.
 struct Verdict {
-  int64_t Window = 0;
-  int64_t Longest = 0; ///< row that was seen as a whole
+  MaskRule Rule;
+  int64_t StepTokens = 0; ///< 0: any number of tokens at once
   std::string Failure;
-  bool Evaluated = true; ///< false: Failure is about the evaluation
 };
 
 class MaskReader {
@@ -45,43 +46,39 @@ public:
              eval::WeightReader TheReader)
       : Main(TheMain), R(TheRoles), Reader(std::move(TheReader)) {}
 
-  Verdict read(AttentionBlock B);
+  Verdict read(const AttentionBlock &B);
 
 private:
-  std::string look(AttentionBlock B, const Sample &S, Verdict &V);
-  std::string lookRow(ArrayRef<double> Row, int64_t Position, int64_t Padding,
-                      Verdict &V);
-  SmallVector<int64_t> lengths(AttentionBlock B);
+  Verdict readSteps(const AttentionBlock &B, int64_t Step);
+  std::string look(const AttentionBlock &B, const Sample &S, MaskFit &Fit,
+                   bool &Evaluated);
+  std::string addRows(const eval::Tensor &T, bool HasSink, bool HeadsLast,
+                      const Sample &S, MaskFit &Fit);
+  SmallVector<int64_t> lengths(const AttentionBlock &B);
+  int64_t capacity(const AttentionBlock &B);
   Probe &probe(const Sample &S);
 
   func::FuncOp Main;
   const Roles &R;
   eval::WeightReader Reader;
-  std::map<std::tuple<int64_t, int64_t, int64_t>, std::unique_ptr<Probe>>
-      Probes;
+  std::map<std::pair<int64_t, int64_t>, std::unique_ptr<Probe>> Probes;
 };
 
 Probe &MaskReader::probe(const Sample &S) {
-  std::unique_ptr<Probe> &P = Probes[{S.Past, S.Seq, S.Padding}];
+  std::unique_ptr<Probe> &P = Probes[{S.Past, S.Seq}];
   if (!P)
     P = std::make_unique<Probe>(Main, R, Reader, S);
   return *P;
 }
 
 /// Integer constants on which the mask depends, as lengths to try.
-SmallVector<int64_t> MaskReader::lengths(AttentionBlock B) {
+SmallVector<int64_t> MaskReader::lengths(const AttentionBlock &B) {
   std::set<int64_t> Out;
   llvm::SetVector<Value> Work;
-  // Only what joins the scores on their way to the softmax.
-  for (Value V = B.Softmax.getInput(); V != B.Scores.getOutput();) {
-    Value Next;
-    for (Value Operand : V.getDefiningOp()->getOperands())
-      if (R.isData(Operand))
-        Next = Operand;
-      else
+  for (Operation *Op : B.Between)
+    for (Value Operand : Op->getOperands())
+      if (!R.isData(Operand))
         Work.insert(Operand);
-    V = Next;
-  }
   for (size_t I = 0; I < Work.size(); ++I) {
     Operation *Op = Work[I].getDefiningOp();
     if (!Op || isa<onnx::ShapeOp>(Op))
@@ -96,94 +93,118 @@ SmallVector<int64_t> MaskReader::lengths(AttentionBlock B) {
   return SmallVector<int64_t>(Out.begin(), Out.end());
 }
 
-/// One query: visible keys must be (position - window, position].
-std::string MaskReader::lookRow(ArrayRef<double> Row, int64_t Position,
-                                int64_t Padding, Verdict &V) {
-  int64_t First = -1, Seen = 0;
-  for (int64_t K = 0; K < int64_t(Row.size()); ++K) {
-    if (Row[size_t(K)] < Hidden)
-      continue;
-    if (K > Position)
-      return "keys after the query are visible: not a causal decoder";
-    // NaN fails this, too.
-    if (!(std::abs(Row[size_t(K)]) < 1e-3))
-      return "a bias is added to the scores (" +
-             std::to_string(Row[size_t(K)]) + ")";
-    if (First < 0)
-      First = K;
-    ++Seen;
-  }
-  if (First < 0)
-    return "a query sees no key, not even its own";
-  if (Seen != Position + 1 - First)
-    return "visible keys are no range that ends at the query";
-  // Nothing hidden but padding: no window, or a longer one.
-  if (First > Padding && V.Window == 0)
-    V.Window = Seen;
-  else if (First <= Padding)
-    V.Longest = std::max(V.Longest, Seen);
-  if (V.Window > 0 &&
-      (V.Longest > V.Window || (First > Padding && V.Window != Seen)))
-    return "windows of different lengths in one mask";
-  return {};
+/// Keys that the scores have room for whatever the length is, or 0.
+int64_t MaskReader::capacity(const AttentionBlock &B) {
+  int64_t N = featuresOf(AttentionBlock(B).Scores.getOutput());
+  return std::max<int64_t>(N, 0);
 }
 
-std::string MaskReader::look(AttentionBlock B, const Sample &S, Verdict &V) {
-  Probe &P = probe(S);
-  eval::Dims Shape;
-  V.Evaluated = false;
-  if (!P.shapeOf(B.Scores.getOutput(), Shape) || Shape.size() < 2)
-    return "the scores have no known shape";
-  // The key length is past + new, whatever a declared input dim says.
-  Shape[Shape.size() - 1] = S.total();
-  Shape[Shape.size() - 2] = S.Seq;
-  P.bind(B.Scores.getOutput(), zeroTensor(DType::F32, Shape));
-  Result<const eval::Tensor *> Got = P.evaluate(B.Softmax.getInput());
-  if (!Got)
-    return "the mask cannot be evaluated: " + Got.status().message();
-  const eval::Tensor &T = **Got;
-  if (T.rank() < 2 || T.Shape.back() != S.total() || T.count() == 0)
-    return "the masked scores have shape " + eval::describe(T);
-  V.Evaluated = true;
-  int64_t Rows = T.count() / S.total();
-  std::vector<double> Row(static_cast<size_t>(S.total()));
+/// All rows of the softmax's input; heads before queries, or after them when
+/// HeadsLast.
+std::string MaskReader::addRows(const eval::Tensor &T, bool HasSink,
+                                bool HeadsLast, const Sample &S, MaskFit &Fit) {
+  int64_t Width = T.Shape.back(), Rows = T.count() / Width;
+  int64_t Heads = Rows / S.Seq;
+  std::vector<double> Row(static_cast<size_t>(Width));
   for (int64_t I = 0; I < Rows; ++I) {
-    int64_t Query = I % S.Seq;
-    if (S.Past + Query < S.Padding)
-      continue; // rows of padding are dropped
-    for (int64_t K = 0; K < S.total(); ++K)
-      Row[size_t(K)] = eval::floatAt(T, I * S.total() + K);
-    if (std::string Why = lookRow(Row, S.Past + Query, S.Padding, V);
+    for (int64_t K = 0; K < Width; ++K)
+      Row[size_t(K)] = eval::floatAt(T, I * Width + K);
+    int64_t Query = HeadsLast ? I / Heads : I % S.Seq;
+    int64_t Head = HeadsLast ? I % Heads : I / S.Seq;
+    if (std::string Why =
+            Fit.add(Row, HasSink, Head, S.Past + Query, S.total());
         !Why.empty())
       return Why;
   }
   return {};
 }
 
-Verdict MaskReader::read(AttentionBlock B) {
+std::string MaskReader::look(const AttentionBlock &Block, const Sample &S,
+                             MaskFit &Fit, bool &Evaluated) {
+  AttentionBlock B = Block;
+  Probe &P = probe(S);
+  eval::Dims Shape;
+  Evaluated = false;
+  if (!P.shapeOf(B.Scores.getOutput(), Shape) || Shape.size() < 2)
+    return "the scores have no known shape";
+  // The key length is past + new, whatever a declared input dim says.
+  int64_t Keys = capacity(B) > 0 ? capacity(B) : S.total();
+  Shape[Shape.size() - 1] = Keys;
+  if (int64_t &Queries = Shape[Shape.size() - 2]; Queries % S.Seq != 0)
+    Queries = S.Seq;
+  if (Keys < S.total())
+    return "there is room for " + std::to_string(Keys) + " keys";
+  P.bind(B.Scores.getOutput(), zeroTensor(DType::F32, Shape));
+  Result<const eval::Tensor *> Got = P.evaluate(B.Softmax.getInput());
+  if (!Got)
+    return "the mask cannot be evaluated: " + Got.status().message();
+  const eval::Tensor &T = **Got;
+  if (T.rank() < 2 || T.count() == 0 || T.Shape.back() < Keys ||
+      T.Shape.back() > Keys + 1 || T.count() / T.Shape.back() % S.Seq != 0)
+    return "the masked scores have shape " + eval::describe(T);
+  Evaluated = true;
+  // Which of heads and queries comes first is told by what they see.
+  bool HasSink = T.Shape.back() > Keys;
+  MaskFit Try = Fit;
+  std::string Why = addRows(T, HasSink, /*HeadsLast=*/false, S, Try);
+  if (!Why.empty()) {
+    Try = Fit;
+    if (!addRows(T, HasSink, /*HeadsLast=*/true, S, Try).empty())
+      return Why;
+  }
+  Fit = std::move(Try);
+  return {};
+}
+
+/// With Step tokens at once, or any number when Step is 0.
+Verdict MaskReader::readSteps(const AttentionBlock &B, int64_t Step) {
   Verdict V;
-  bool Cached = bool(R.find(Role::Past));
+  V.StepTokens = Step;
+  bool Cached = bool(R.find(Role::Past)), Evaluated = false;
   SmallVector<Sample> Samples;
-  Samples.push_back({0, 7, {}, 0});
-  if (Cached)
-    Samples.push_back({5, 3, {}, 0});
-  Samples.push_back({0, 7, {}, 3});
+  if (Step == 0)
+    Samples.push_back({0, 7, {}, 0});
+  else
+    Samples.push_back({0, Step, {}, 0});
+  if (Cached) {
+    Samples.push_back({5, Step ? Step : 3, {}, 0});
+    Samples.push_back({2, Step ? Step : 1, {}, 0});
+  }
+  MaskFit Fit;
   for (const Sample &S : Samples)
-    if (V.Failure = look(B, S, V); !V.Failure.empty())
+    if (V.Failure = look(B, S, Fit, Evaluated); !V.Failure.empty())
       return V;
   // Lengths are constants, most of which are no windows; one with which the
   // graph cannot be run says nothing. Without a cache samples are square.
   for (int64_t N : lengths(B)) {
-    if (!Cached && N > 1024)
+    if (!Cached && (N > LongestSquare || Step > 0))
       continue;
-    Sample S = Cached ? Sample{N + 1, 2, {}, 0} : Sample{0, N + 3, {}, 0};
-    V.Failure = look(B, S, V);
-    Probes.erase({S.Past, S.Seq, S.Padding});
-    if (!V.Failure.empty() && V.Evaluated)
-      return V;
-    V.Failure.clear();
+    SmallVector<Sample> Long{Sample{0, N + 3, {}, 0}};
+    if (Cached)
+      Long = {Sample{N + 1, Step ? Step : 2, {}, 0},
+              Sample{N - 1, Step ? Step : 2, {}, 0}};
+    for (const Sample &S : Long) {
+      if (capacity(B) > 0 && S.total() > capacity(B))
+        continue;
+      V.Failure = look(B, S, Fit, Evaluated);
+      Probes.erase({S.Past, S.Seq});
+      // Slopes may be a table that ends before such a length.
+      if (!V.Failure.empty() && Evaluated && !Fit.hasSlopes())
+        return V;
+    }
   }
+  V.Failure = Fit.fit(V.Rule);
   return V;
+}
+
+Verdict MaskReader::read(const AttentionBlock &B) {
+  int64_t Fixed = R.fixedTokens();
+  Verdict V = readSteps(B, Fixed);
+  if (V.Failure.empty() || Fixed > 0 || !R.find(Role::Past))
+    return V;
+  // A file for steps of one token may have lost the rest of its mask.
+  Verdict Single = readSteps(B, 1);
+  return Single.Failure.empty() ? Single : V;
 }
 
 struct RaiseMask : impl::RaiseMaskBase<RaiseMask> {
@@ -198,7 +219,6 @@ struct RaiseMask : impl::RaiseMaskBase<RaiseMask> {
       return signalPassFailure();
     Roles R(Main);
     MaskReader Masks(Main, R, Reader);
-    Builder B(&getContext());
     for (Operation &Op : Main.getBody().front()) {
       auto Softmax = dyn_cast<onnx::SoftmaxOp>(Op);
       if (!Softmax || !R.isData(Softmax.getOutput()))
@@ -206,16 +226,29 @@ struct RaiseMask : impl::RaiseMaskBase<RaiseMask> {
       AttentionBlock Block = blockOf(Softmax, R);
       if (!Block.Scores)
         continue; // raise-attention says why
-      Verdict V = Masks.read(Block);
-      if (V.Failure.empty()) {
-        Softmax->setAttr(WindowAttr, B.getI64IntegerAttr(V.Window));
-        passed("raise-mask", Softmax,
-               "causal, window " + Twine(V.Window) + " (0: none)");
-      } else {
-        Softmax->setAttr(MaskFailureAttr, B.getStringAttr(V.Failure));
-        missed("raise-mask", Softmax, V.Failure);
-      }
+      annotate(Softmax, Masks.read(Block));
     }
+  }
+
+  void annotate(onnx::SoftmaxOp Softmax, const Verdict &V) {
+    Builder B(&getContext());
+    if (!V.Failure.empty()) {
+      Softmax->setAttr(MaskFailureAttr, B.getStringAttr(V.Failure));
+      return missed("raise-mask", Softmax, V.Failure);
+    }
+    Softmax->setAttr(WindowAttr, B.getI64IntegerAttr(V.Rule.Window));
+    if (V.Rule.Chunk > 0)
+      Softmax->setAttr(ChunkAttr, B.getI64IntegerAttr(V.Rule.Chunk));
+    if (V.StepTokens > 0)
+      Softmax->setAttr(StepAttr, B.getI64IntegerAttr(V.StepTokens));
+    auto Heads = [&](StringRef Name, ArrayRef<double> Values) {
+      if (!Values.empty())
+        Softmax->setAttr(Name, DenseF64ArrayAttr::get(&getContext(), Values));
+    };
+    Heads(SlopesAttr, V.Rule.Slopes);
+    Heads(SinksAttr, V.Rule.Sinks);
+    passed("raise-mask", Softmax,
+           "causal, window " + Twine(V.Rule.Window) + " (0: none)");
   }
 };
 } // namespace

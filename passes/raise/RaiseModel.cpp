@@ -287,7 +287,8 @@ LogicalResult Stepper::convertLlm(Operation &Op) {
                                Old.getStateAttr());
         return Set(llm::AttentionOp::create(
             B, Loc, rowsType(featuresOf(Old)), rows(Old.getQ()), Old.getState(),
-            Old.getHeads(), Old.getScale(), Old.getWindow(), Old.getSoftcap()));
+            Old.getHeads(), Old.getScale(), Old.getWindow(), Old.getSoftcap(),
+            Old.getChunk(), Old.getSlopesAttr(), Old.getSinksAttr()));
       })
       .Default([&](Operation *Old) {
         // Row by row, as it is: linear, rope, activation, glu, add, scale.

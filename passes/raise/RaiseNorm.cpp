@@ -209,11 +209,22 @@ struct RaiseNorm : impl::RaiseNormBase<RaiseNorm> {
   void create(Operation *Last, Value X, FlatSymbolRefAttr Gain,
               FlatSymbolRefAttr Bias, llm::NormKind Kind, double Eps) {
     OpBuilder B(Last);
-    auto Norm =
-        llm::NormOp::create(B, Last->getLoc(), Last->getResult(0).getType(), X,
-                            Gain, Bias, Kind, llvm::APFloat(float(Eps)));
+    Type Wanted = Last->getResult(0).getType();
+    // Heads that were moved before their norm: the norm of a row does not
+    // care, and rows [batch, seq, heads, dim] are what others look for.
+    auto Moved = X.getDefiningOp<onnx::TransposeOp>();
+    bool Keeps = Moved && Moved.getPerm() && rankOf(X) > 1 &&
+                 Moved.getPerm()->back() == rankOf(X) - 1 &&
+                 X.getType() == Wanted;
+    Value From = Keeps ? Moved.getData() : X;
+    Value Norm =
+        llm::NormOp::create(B, Last->getLoc(), Keeps ? From.getType() : Wanted,
+                            From, Gain, Bias, Kind, llvm::APFloat(float(Eps)));
+    passed("raise-norm", Norm.getDefiningOp(), "llm.norm");
+    if (Keeps)
+      Norm = onnx::TransposeOp::create(B, Last->getLoc(), Wanted, Norm,
+                                       Moved.getPermAttr());
     Last->getResult(0).replaceAllUsesWith(Norm);
-    passed("raise-norm", Norm, "llm.norm");
   }
 };
 } // namespace

@@ -80,11 +80,12 @@ class Finder {
 public:
   Finder(func::FuncOp Main, const Roles &TheRoles, eval::WeightReader Reader)
       : R(TheRoles), Past(R.find(Role::Past) ? 2 : 0),
-        Plain(Main, R, Reader, Sample{Past, 5, {}, 0}),
-        Shuffled(Main, R, Reader, Sample{Past, 5, {4, 0, 3, 2, 1}, 0}),
-        Start(Main, R, Reader, Sample{0, 5, {}, 0}),
-        Long(Main, R, Reader,
-             Past ? Sample{Far, 2, {}, 0} : Sample{0, Far / 16, {}, 0}) {}
+        Seq(R.fixedTokens() > 0 ? R.fixedTokens() : 5),
+        Plain(Main, R, Reader, Sample{Past, Seq, {}, 0}),
+        Shuffled(Main, R, Reader, Sample{Past, Seq, shuffled(Seq), 0}),
+        Start(Main, R, Reader, Sample{0, Seq, {}, 0}),
+        Next(Main, R, Reader, Sample{1, Seq, {}, 0}),
+        Long(Main, R, Reader, longest()) {}
 
   /// Why Y is no rotation, or null. `Near` tells whether it looked like one.
   std::string match(Value Y, Rotation &Out, Table &T, bool &Near);
@@ -98,13 +99,29 @@ private:
   bool same(Probe &P, const Rotation &Rot, const Table &T,
             const std::vector<int64_t> &Positions);
   std::vector<int64_t> positions(const Probe &P) const;
+  static std::vector<int64_t> shuffled(int64_t Seq);
+  Sample longest() const {
+    if (R.fixedTokens() > 0)
+      return Sample{Past ? Far : 0, Seq, {}, 0};
+    return Past ? Sample{Far, 2, {}, 0} : Sample{0, Far / 16, {}, 0};
+  }
 
   const Roles &R;
   int64_t Past; ///< tokens in the cache, if there is one
-  Probe Plain, Shuffled, Start, Long;
+  int64_t Seq;  ///< new tokens of the samples
+  /// Start begins at position 0, Next at 1.
+  Probe Plain, Shuffled, Start, Next, Long;
   /// Tables by the values that they were read from: layers share them.
   std::map<std::vector<void *>, Table> Tables;
 };
+
+/// Other positions than those of a plain sequence.
+std::vector<int64_t> Finder::shuffled(int64_t Seq) {
+  std::vector<int64_t> Out;
+  for (int64_t I = 0; I < Seq; ++I)
+    Out.push_back(Seq == 1 ? 4 : (Seq - I) % Seq == 0 ? Seq - 1 : I - 1);
+  return Out;
+}
 
 std::vector<int64_t> Finder::positions(const Probe &P) const {
   std::vector<int64_t> Out;
@@ -129,7 +146,9 @@ std::string Finder::readAngles(onnx::CosOp Cos, Table &T) {
   if (!Angles)
     return Angles.status().message();
   const eval::Tensor &A = **Angles;
-  int64_t Seq = Start.sample().Seq;
+  Result<const eval::Tensor *> Later = Next.evaluate(Cos.getInput());
+  if (Seq == 1 && (!Later || (*Later)->count() != A.count()))
+    return "angles of one token cannot be evaluated";
   if (A.count() == 0 || A.count() % Seq != 0)
     return "angles have shape " + eval::describe(A);
   // Positions are 0, 1, …: angles at 0 are 0, which tells rows from columns,
@@ -140,7 +159,8 @@ std::string Finder::readAngles(onnx::CosOp Cos, Table &T) {
   bool Columns = !Zero(anglesOf(A, Seq, 0, false));
   if (Columns && !Zero(anglesOf(A, Seq, 0, true)))
     return "angles at position 0 are not 0";
-  std::vector<float> Row = anglesOf(A, Seq, 1, Columns);
+  std::vector<float> Row =
+      Seq == 1 ? anglesOf(**Later, 1, 0, false) : anglesOf(A, Seq, 1, Columns);
   size_t Width = Row.size();
   bool Halves = Width % 2 == 0, Pairs = Halves;
   for (size_t I = 0; I < Width / 2; ++I) {
@@ -224,9 +244,9 @@ std::string Finder::readTable(const Cone &C, Table &T) {
   double Scaling = 1;
   for (Value Leaf : C.Tables) {
     Result<const eval::Tensor *> Got = Start.evaluate(Leaf);
-    if (!Got || (*Got)->count() == 0 || (*Got)->count() % 5 != 0)
+    if (!Got || (*Got)->count() == 0 || (*Got)->count() % Seq != 0)
       continue;
-    int64_t Width = (*Got)->count() / 5;
+    int64_t Width = (*Got)->count() / Seq;
     double First = eval::floatAt(**Got, 0);
     bool Flat = true;
     for (int64_t I = 0; I < Width; ++I)
@@ -299,8 +319,7 @@ std::string Finder::match(Value Y, Rotation &Out, Table &T, bool &Near) {
           rankOf(User->getResult(0)) == 3 &&
           featuresOf(User->getResult(0)) == featuresOf(X))
         X = User->getResult(0);
-  eval::Dims Shape, XShape;
-  int64_t Seq = Plain.sample().Seq;
+  eval::Dims XShape;
   if (!Plain.shapeOf(X, XShape) || rankOf(X) < 3)
     return "the rotated value has no known shape";
   int64_t F = eval::countOf(XShape) / Seq;

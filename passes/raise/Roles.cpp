@@ -74,7 +74,30 @@ static Attribute dimsOf(Value V) {
   return Type ? Type.getEncoding() : Attribute();
 }
 
+/// Lengths by the names that exporters give them; Other for other names.
+static Role lengthRole(BlockArgument Arg) {
+  if (nameHas(Arg, "seqlens_k"))
+    return Role::LastIndex;
+  if (nameHas(Arg, "nonpad") || nameHas(Arg, "total_seq"))
+    return Role::TotalLength;
+  if (nameHas(Arg, "write_ind") || nameHas(Arg, "past_len") ||
+      nameHas(Arg, "past_seq") || nameHas(Arg, "start_pos"))
+    return Role::PastLength;
+  return Role::Other;
+}
+
+int64_t Roles::fixedTokens() const {
+  BlockArgument Tokens = find(Role::Tokens);
+  auto Type = Tokens ? dyn_cast<RankedTensorType>(Tokens.getType())
+                     : RankedTensorType();
+  if (!Type || Type.getRank() < 1 || Type.isDynamicDim(Type.getRank() - 1))
+    return 0;
+  return Type.getShape().back();
+}
+
 Role Roles::integerRole(BlockArgument Arg) const {
+  if (Role Length = lengthRole(Arg); Length != Role::Other)
+    return Length;
   if (nameHas(Arg, "mask"))
     return Role::Mask;
   if (nameHas(Arg, "pos"))
@@ -96,7 +119,12 @@ void Roles::assign(func::FuncOp Graph) {
   for (BlockArgument Arg : Graph.getArguments()) {
     if (Graph.getArgAttr(Arg.getArgNumber(), CacheAttr))
       Known[Arg] = Role::Past;
-    if (!isInteger(Arg))
+    if (auto Length =
+            Graph.getArgAttrOfType<StringAttr>(Arg.getArgNumber(), LengthAttr))
+      Known[Arg] = Length.getValue() == "past"    ? Role::PastLength
+                   : Length.getValue() == "total" ? Role::TotalLength
+                                                  : Role::LastIndex;
+    if (!isInteger(Arg) || Known.count(Arg))
       continue;
     int64_t Rows = indexedRows(Arg, Graph);
     std::pair<bool, int64_t> Rank{nameHas(Arg, "ids") && !nameHas(Arg, "pos"),

@@ -4,6 +4,8 @@
 #ifndef LLMC_PASSES_RAISE_ROLES_H
 #define LLMC_PASSES_RAISE_ROLES_H
 
+#include "passes/util/GraphAttrs.h"
+
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/DenseMap.h"
@@ -15,7 +17,18 @@ namespace llmc::raise {
 /// of the pair, by raise-kv-cache. Only such an argument has the role Past.
 constexpr llvm::StringLiteral CacheAttr = "llm.cache";
 
-enum class Role { Tokens, Mask, Positions, Past, Other };
+/// PastLength, TotalLength and LastIndex (total - 1) are lengths of each
+/// sequence.
+enum class Role {
+  Tokens,
+  Mask,
+  Positions,
+  Past,
+  PastLength,
+  TotalLength,
+  LastIndex,
+  Other
+};
 
 /// The function that holds the graph, or null.
 mlir::func::FuncOp graphOf(mlir::ModuleOp M);
@@ -30,6 +43,9 @@ public:
   Role of(mlir::BlockArgument Arg) const;
   /// The argument of that role; null if there is none.
   mlir::BlockArgument find(Role R) const;
+
+  /// Tokens that come at once, where the file fixes it; else 0.
+  int64_t fixedTokens() const;
 
   /// Whether V holds token data: it depends on the values (not the shapes) of
   /// the ids or of a cache. All else is masks, tables, shapes and constants.

@@ -12,6 +12,8 @@ namespace {
 struct Shape {
   int64_t Heads, KvHeads, HeadDim, VHeadDim, Window, Kv;
   float Cap;
+  int64_t Chunk = 0;
+  bool Slopes = false, Sinks = false;
 };
 
 /// Rows of several sequences: for each, its rows' positions.
@@ -29,7 +31,7 @@ struct Problem {
   Shape S;
   Step Steps;
   Buffer Pool;
-  std::vector<float> Q;
+  std::vector<float> Q, Slopes, Sinks;
 
   static Problem make(const Shape &S, const Rows &R) {
     uint32_t Tokens = 0, Pages = 1;
@@ -42,8 +44,12 @@ struct Problem {
     Rng Random(static_cast<uint32_t>(S.HeadDim + Tokens));
     int64_t Size = S.Kv == KvF32 ? 4 : 2;
     int64_t Block = (S.HeadDim + S.VHeadDim) * 64;
-    Problem P{S, St, Buffer(St.pageCount() * S.KvHeads * Block * Size),
-              randomFloats(Random, Tokens * S.Heads * S.HeadDim)};
+    Problem P{S,
+              St,
+              Buffer(St.pageCount() * S.KvHeads * Block * Size),
+              randomFloats(Random, Tokens * S.Heads * S.HeadDim),
+              randomFloats(Random, S.Heads),
+              randomFloats(Random, S.Heads)};
     std::memset(P.Pool.bytes(), 0xff, P.Pool.size());
     uint32_t T = 0;
     for (uint32_t Seq = 0; Seq < R.size(); ++Seq)
@@ -89,19 +95,27 @@ struct Problem {
                                          Steps.Counts.pages_per_sequence * 64));
     Steps.run(Threads, [&](const LlmcCtx *C) {
       Set.attention(C, Q.data(), Pool.bytes(), Out.data(),
-                    Split ? Partial.floats() : nullptr, S.Heads, S.KvHeads,
-                    S.HeadDim, S.VHeadDim, S.Window, S.Kv, pageStride(), 0.125f,
-                    S.Cap);
+                    Split ? Partial.floats() : nullptr,
+                    S.Slopes ? Slopes.data() : nullptr,
+                    S.Sinks ? Sinks.data() : nullptr, S.Heads, S.KvHeads,
+                    S.HeadDim, S.VHeadDim, S.Window, S.Chunk, S.Kv,
+                    pageStride(), 0.125f, S.Cap);
     });
     return Out;
   }
 };
 
 const Shape Shapes[] = {
-    {9, 3, 64, 64, 0, KvF16, 0},   {2, 2, 32, 32, 0, KvF32, 0},
-    {4, 1, 128, 128, 0, KvF16, 0}, {16, 1, 80, 80, 100, KvF16, 0},
-    {3, 1, 256, 256, 0, KvF32, 0}, {5, 1, 40, 24, 70, KvF16, 50.0f},
+    {9, 3, 64, 64, 0, KvF16, 0},
+    {2, 2, 32, 32, 0, KvF32, 0},
+    {4, 1, 128, 128, 0, KvF16, 0},
+    {16, 1, 80, 80, 100, KvF16, 0},
+    {3, 1, 256, 256, 0, KvF32, 0},
+    {5, 1, 40, 24, 70, KvF16, 50.0f},
     {14, 1, 48, 48, 0, KvF16, 0},
+    {8, 2, 32, 32, 0, KvF16, 0, 0, true},
+    {8, 2, 32, 32, 70, KvF16, 0, 0, false, true},
+    {4, 2, 16, 48, 0, KvF32, 30.0f, 90, true, true},
 };
 
 void expectReference(const Shape &S, const Rows &R) {

@@ -16,7 +16,8 @@ struct AttentionArgs {
   const float *Q;
   uint8_t *Kv;
   float *Out, *Partial;
-  int64_t Heads, KvHeads, Window, PageStride;
+  const float *Slopes, *Sinks; ///< [heads] or null
+  int64_t Heads, KvHeads, Window, Chunk, PageStride;
   HeadShape Shape;
 };
 
@@ -29,7 +30,9 @@ LLMC_INLINE int64_t endOf(const LlmcCtx *C, int64_t Row) {
 LLMC_INLINE int64_t beginOf(const LlmcCtx *C, const AttentionArgs &A,
                             int64_t Row) {
   int64_t End = endOf(C, Row);
-  return A.Window > 0 && End > A.Window ? End - A.Window : 0;
+  int64_t Begin = A.Window > 0 && End > A.Window ? End - A.Window : 0;
+  int64_t Chunk = A.Chunk > 0 ? (End - 1) / A.Chunk * A.Chunk : 0;
+  return Begin < Chunk ? Chunk : Begin;
 }
 
 /// Starts a segment: nothing seen yet.
@@ -61,11 +64,18 @@ LLMC_INLINE void attendSegment(const LlmcCtx *C, const AttentionArgs &A,
 }
 
 LLMC_INLINE void writeOut(const AttentionArgs &A, int64_t Row, int64_t Head,
-                          const float *O, float Sum) {
+                          const float *O, float Max, float Sum) {
   int64_t N = A.Shape.VHeadDim;
   float *To = A.Out + (Row * A.Heads + Head) * N;
+  float Factor = 1.0f;
+  if (A.Sinks) { // merged like a segment of one key whose value is 0
+    float New = Max < A.Sinks[Head] ? A.Sinks[Head] : Max;
+    Factor = exp(splat(Max - New))[0];
+    Sum = fma(Sum, Factor, exp(splat(A.Sinks[Head] - New))[0]);
+  }
   for (int64_t I = 0; I < N; I += 16) {
-    VF V = load(O + I) / splat(Sum);
+    VF V = load(O + I);
+    V = (A.Sinks ? V * splat(Factor) : V) / splat(Sum);
     if (I + 16 <= N)
       store(To + I, V);
     else
@@ -91,6 +101,7 @@ LLMC_INLINE void attendRows(const LlmcCtx *C, const AttentionArgs &A,
                O + I * Width,
                beginOf(C, A, R),
                endOf(C, R),
+               A.Slopes ? A.Slopes[H] : 0.0f,
                MinusInf,
                0.0f};
     Started[I] = false;
@@ -121,7 +132,7 @@ LLMC_INLINE void attendRows(const LlmcCtx *C, const AttentionArgs &A,
   }
   for (int64_t I = 0; I < Count; ++I)
     writeOut(A, Row + I / Heads, Head + I % Heads, Totals + I * Width,
-             TotalSum[I]);
+             TotalMax[I], TotalSum[I]);
 }
 
 /// All rows, in runs of one sequence; unit u belongs to thread u mod threads.
@@ -171,6 +182,7 @@ LLMC_INLINE void attendPartial(const LlmcCtx *C, const AttentionArgs &A,
                  Records + Head * RecordStride + 16,
                  Begin,
                  End,
+                 A.Slopes ? A.Slopes[Head] : 0.0f,
                  MinusInf,
                  0.0f};
       resetColumn(Cols[I], Width);
@@ -211,7 +223,7 @@ LLMC_INLINE void attendSplit(const LlmcCtx *C, const AttentionArgs &A) {
         const float *O = Total + I * A.Heads * Record;
         mergeSegment(Max, Sum, Total, O[-16], O[-15], O, widthOf(A));
       }
-      writeOut(A, Row, H, Total, Sum);
+      writeOut(A, Row, H, Total, Max, Sum);
     }
     Records += (S.End - S.Begin) * A.Heads * Record;
   }
@@ -239,16 +251,16 @@ LLMC_INLINE void attend(const LlmcCtx *C, const AttentionArgs &A) {
 }
 } // namespace
 
-extern "C" void LLMC_KERNEL(attention)(const LlmcCtx *C, const float *Q,
-                                       uint8_t *Kv, float *Out, float *Partial,
-                                       int64_t Heads, int64_t KvHeads,
-                                       int64_t HeadDim, int64_t VHeadDim,
-                                       int64_t Window, int64_t KvKind,
-                                       int64_t PageStride, float Scale,
-                                       float Cap) {
-  AttentionArgs A{Q,       Kv,         Out,
-                  Partial, Heads,      KvHeads,
-                  Window,  PageStride, {HeadDim, VHeadDim, Scale, Cap}};
+extern "C" void LLMC_KERNEL(attention)(
+    const LlmcCtx *C, const float *Q, uint8_t *Kv, float *Out, float *Partial,
+    const float *Slopes, const float *Sinks, int64_t Heads, int64_t KvHeads,
+    int64_t HeadDim, int64_t VHeadDim, int64_t Window, int64_t Chunk,
+    int64_t KvKind, int64_t PageStride, float Scale, float Cap) {
+  AttentionArgs A{
+      Q,       Kv,         Out,
+      Partial, Slopes,     Sinks,
+      Heads,   KvHeads,    Window,
+      Chunk,   PageStride, {HeadDim, VHeadDim, Scale, Cap, Slopes != nullptr}};
   if (KvKind == KvF32)
     attend<float>(C, A);
   else

@@ -18,13 +18,15 @@ constexpr int MaxTogether = 6;
 struct Column {
   const float *Q;
   float *O;           ///< weighted sum of the current segment
-  int64_t Begin, End; ///< visible positions
+  int64_t Begin, End; ///< visible positions; the query is at End - 1
+  float Slope;        ///< added per position
   float Max, Sum;
 };
 
 struct HeadShape {
   int64_t HeadDim, VHeadDim;
   float Scale, Cap;
+  bool Sloped; ///< columns have slopes
 };
 
 constexpr float MinusInf = -__builtin_inff();
@@ -63,14 +65,19 @@ LLMC_INLINE void scoreTile(const Column *Cols, const T *K, const T *Next,
 }
 
 /// Scores -> probabilities relative to the new maximum; keys outside [Lo, Hi)
-/// get 0. Returns the factor for what was summed before.
-LLMC_INLINE float softmaxTile(Column &Col, float *P, int64_t Lo, int64_t Hi) {
+/// get 0. Query is the query's position in the tile (64 or more: behind it).
+/// Returns the factor for what was summed before.
+LLMC_INLINE float softmaxTile(Column &Col, float *P, int64_t Lo, int64_t Hi,
+                              int64_t Query, bool Sloped) {
   VI Lane = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
   VF X[4];
   VF Top = splat(MinusInf);
   for (int J = 0; J < 4; ++J) {
     VI I = Lane + splatInt(J * 16);
     VF V = load(P + J * 16);
+    if (Sloped)
+      V = fma(splat(Col.Slope),
+              toFloat(I - splatInt(static_cast<int32_t>(Query))), V);
     V = I < splatInt(static_cast<int32_t>(Lo)) ? splat(MinusInf) : V;
     X[J] = I < splatInt(static_cast<int32_t>(Hi)) ? V : splat(MinusInf);
     Top = max(Top, X[J]);
@@ -124,15 +131,17 @@ LLMC_INLINE void valueTile(Column *Cols, const T *V, const T *Next, HeadShape S,
 template <int Count, typename T>
 LLMC_SHARED void attendTile(Column *Cols, const T *K, const T *V, const T *Next,
                             int64_t HeadDim, int64_t VHeadDim, float Scale,
-                            float Cap, int64_t Lo, int64_t Hi) {
-  HeadShape S{HeadDim, VHeadDim, Scale, Cap};
+                            float Cap, bool Sloped, int64_t Lo, int64_t Hi,
+                            int64_t Tile) {
+  HeadShape S{HeadDim, VHeadDim, Scale, Cap, Sloped};
   alignas(64) float P[Count][PageTokens];
   float Factor[Count];
   const T *NextV = Next ? Next + HeadDim * PageTokens : nullptr;
   scoreTile<Count, T>(Cols, K, Next, S, P);
 #pragma clang loop unroll(disable)
   for (int C = 0; C < Count; ++C)
-    Factor[C] = softmaxTile(Cols[C], P[C], Lo, Hi);
+    Factor[C] =
+        softmaxTile(Cols[C], P[C], Lo, Hi, Cols[C].End - 1 - Tile, Sloped);
   int64_t At = 0;
 #pragma clang loop unroll(disable)
   for (; At + 64 <= S.VHeadDim; At += 64)
@@ -166,27 +175,27 @@ LLMC_INLINE void attendColumns(Column *Cols, int64_t Count, KvBlock<T> B,
       switch (N) {
       case 1:
         attendTile<1, T>(At, B.K, B.V, Ask, S.HeadDim, S.VHeadDim, S.Scale,
-                         S.Cap, Lo, Hi);
+                         S.Cap, S.Sloped, Lo, Hi, Tile);
         break;
       case 2:
         attendTile<2, T>(At, B.K, B.V, Ask, S.HeadDim, S.VHeadDim, S.Scale,
-                         S.Cap, Lo, Hi);
+                         S.Cap, S.Sloped, Lo, Hi, Tile);
         break;
       case 3:
         attendTile<3, T>(At, B.K, B.V, Ask, S.HeadDim, S.VHeadDim, S.Scale,
-                         S.Cap, Lo, Hi);
+                         S.Cap, S.Sloped, Lo, Hi, Tile);
         break;
       case 4:
         attendTile<4, T>(At, B.K, B.V, Ask, S.HeadDim, S.VHeadDim, S.Scale,
-                         S.Cap, Lo, Hi);
+                         S.Cap, S.Sloped, Lo, Hi, Tile);
         break;
       case 5:
         attendTile<5, T>(At, B.K, B.V, Ask, S.HeadDim, S.VHeadDim, S.Scale,
-                         S.Cap, Lo, Hi);
+                         S.Cap, S.Sloped, Lo, Hi, Tile);
         break;
       default:
         attendTile<6, T>(At, B.K, B.V, Ask, S.HeadDim, S.VHeadDim, S.Scale,
-                         S.Cap, Lo, Hi);
+                         S.Cap, S.Sloped, Lo, Hi, Tile);
         break;
       }
     }

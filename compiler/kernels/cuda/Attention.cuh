@@ -54,8 +54,8 @@ __device__ __forceinline__ float score(const float *Q,
 template <typename S, int Features>
 __device__ __forceinline__ void
 attentionSegment(const float *Q, const unsigned char *Kv, const unsigned *Pages,
-                 int Begin, int End, float &Max, float &Sum,
-                 float (&Acc)[Features]) {
+                 int Begin, int End, float Slope, int Query, float &Max,
+                 float &Sum, float (&Acc)[Features]) {
   using Block = KvBlock<S>;
   Max = -__int_as_float(0x7f800000);
   Sum = 0.0f;
@@ -69,6 +69,8 @@ attentionSegment(const float *Q, const unsigned char *Kv, const unsigned *Pages,
     bool Visible = Position >= Begin && Position <= End;
     float Score = Visible ? score<S>(Q, Page + Block::key(laneOf(), 0))
                           : -__int_as_float(0x7f800000);
+    if constexpr (S::HasSlopes)
+      Score = fmaf(Slope, static_cast<float>(Position - Query), Score);
     float NewMax = fmaxf(Max, warpMax(Score));
     float Old = expOf(Max - NewMax);
     float P = Visible ? expOf(Score - NewMax) : 0.0f;
@@ -97,7 +99,7 @@ template <typename S>
 __device__ __forceinline__ void
 attention(const Counts *C, const int *Positions, const int *RowSeq,
           const unsigned *PageTable, const float *QIn, const unsigned char *Kv,
-          float *Out) {
+          float *Out, const float *Slopes, const float *Sinks) {
   __shared__ AttentionShared<S> Sh;
   constexpr int Features = (S::VHeadDim + 31) / 32;
   constexpr int Threads = AttentionWarps * 32;
@@ -116,6 +118,13 @@ attention(const Counts *C, const int *Positions, const int *RowSeq,
   int Position = Positions[Row];
   int First =
       S::Window != 0 && Position >= S::Window ? Position - S::Window + 1 : 0;
+  if constexpr (S::Chunk != 0) {
+    int Start = Position / S::Chunk * S::Chunk;
+    First = First < Start ? Start : First;
+  }
+  float Slope = 0.0f;
+  if constexpr (S::HasSlopes)
+    Slope = Slopes[Head];
   float Max = -__int_as_float(0x7f800000), Sum = 0.0f, Value[Own];
 #pragma unroll
   for (int I = 0; I != Own; ++I)
@@ -126,9 +135,9 @@ attention(const Counts *C, const int *Positions, const int *RowSeq,
     if (Mine <= Position / Segment) {
       int Begin = Mine * Segment, End = Begin + Segment - 1;
       float M, L, Acc[Features];
-      attentionSegment<S, Features>(Sh.Q, Heads, Pages,
-                                    Begin < First ? First : Begin,
-                                    End > Position ? Position : End, M, L, Acc);
+      attentionSegment<S, Features>(
+          Sh.Q, Heads, Pages, Begin < First ? First : Begin,
+          End > Position ? Position : End, Slope, Position, M, L, Acc);
 #pragma unroll
       for (int F = 0; F != Features; ++F)
         if (F * 32 + laneOf() < S::VHeadDim)
@@ -154,6 +163,14 @@ attention(const Counts *C, const int *Positions, const int *RowSeq,
       }
     }
     __syncthreads();
+  }
+  if constexpr (S::HasSinks) { // a key with value 0 behind all others
+    float NewMax = fmaxf(Max, Sinks[Head]);
+    float Old = expOf(Max - NewMax);
+    Sum = fmaf(Sum, Old, expOf(Sinks[Head] - NewMax));
+#pragma unroll
+    for (int I = 0; I != Own; ++I)
+      Value[I] *= Old;
   }
 #pragma unroll
   for (int I = 0; I != Own; ++I) {

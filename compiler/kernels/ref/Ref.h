@@ -28,9 +28,10 @@
       int64_t RotaryHalf, int64_t Interleaved, int64_t WType, int64_t XPolicy, \
       int64_t Norm, int64_t KvKind, int64_t PageStride, float Eps);            \
   void k_attention_##Isa(const LlmcCtx *, const float *Q, uint8_t *Kv,         \
-                         float *Out, float *Partial, int64_t Heads,            \
-                         int64_t KvHeads, int64_t HeadDim, int64_t VHeadDim,   \
-                         int64_t Window, int64_t KvKind, int64_t PageStride,   \
+                         float *Out, float *Partial, const float *Slopes,      \
+                         const float *Sinks, int64_t Heads, int64_t KvHeads,   \
+                         int64_t HeadDim, int64_t VHeadDim, int64_t Window,    \
+                         int64_t Chunk, int64_t KvKind, int64_t PageStride,    \
                          float Scale, float Cap);                              \
   void k_linear_##Isa(const LlmcCtx *, const float *X, const float *Gain,      \
                       const float *NormBias, const uint8_t *Weight,            \

@@ -41,7 +41,7 @@ static Status checkBuffers(const KernelRequest &R,
     bool Optional =
         B == "gain" || B == "norm_bias" || B == "bias" || B == "residual" ||
         B == "xq" || B == "partial" || B == "freq" || B == "cos_table" ||
-        B == "sin_table" ||
+        B == "sin_table" || B == "slopes" || B == "sinks" ||
         (B == "rope" && R.Kernel == "qkv" && R.Ints.at("rotary_half") == 0);
     if (!Optional && !R.Present[I])
       return internalError("kernel " + R.Kernel + " lacks the buffer " +
@@ -75,7 +75,8 @@ Status checkRequest(const KernelRequest &R) {
   for (const char *Name : {"head_dim", "v_head_dim"})
     LLMC_RETURN_IF_ERROR(Limit(Name, 1, 512));
   LLMC_RETURN_IF_ERROR(Limit("rotary_half", 0, 256));
-  LLMC_RETURN_IF_ERROR(Limit("window", 0, std::numeric_limits<int32_t>::max()));
+  for (const char *Name : {"window", "chunk"})
+    LLMC_RETURN_IF_ERROR(Limit(Name, 0, std::numeric_limits<int32_t>::max()));
   LLMC_RETURN_IF_ERROR(Limit("wtype", kernels::WI8B32, kernels::WF16));
   LLMC_RETURN_IF_ERROR(Limit("kvtype", kernels::KvF32, kernels::KvF16));
   LLMC_RETURN_IF_ERROR(Limit("norm", kernels::NormNone, kernels::NormLayer));

@@ -55,7 +55,8 @@ std::string_view typeOf(std::string_view Buffer) {
   if (Buffer == "weight")
     return "const unsigned char *__restrict__ ";
   if (Buffer == "gain" || Buffer == "norm_bias" || Buffer == "bias" ||
-      Buffer == "freq" || Buffer == "cos_table" || Buffer == "sin_table")
+      Buffer == "freq" || Buffer == "cos_table" || Buffer == "sin_table" ||
+      Buffer == "slopes" || Buffer == "sinks")
     return "const float *__restrict__ ";
   if (Buffer == "kv")
     return "unsigned char *";
@@ -136,7 +137,8 @@ std::string constantsText(const KernelRequest &R,
     AddInt("N", qkvRows(R));
   if (present(R, "kv"))
     AddInt("KvPageStride", R.KvPageStride);
-  for (std::string_view B : {"gain", "norm_bias", "bias", "residual"})
+  for (std::string_view B :
+       {"gain", "norm_bias", "bias", "residual", "slopes", "sinks"})
     if (std::find(Info.Buffers.begin(), Info.Buffers.end(), B) !=
         Info.Buffers.end())
       AddFlag("Has" + constantName(R.Kernel, B), present(R, B));

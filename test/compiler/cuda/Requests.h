@@ -32,6 +32,24 @@ request(std::string_view Kernel, std::map<std::string, int64_t> Ints,
   return R;
 }
 
+/// A request for attention, with or without slopes and sinks.
+inline KernelRequest attentionRequest(std::map<std::string, int64_t> Ints,
+                                      std::map<std::string, float> Floats,
+                                      bool Slopes, bool Sinks,
+                                      int64_t PageStride) {
+  KernelRequest R =
+      request("attention", std::move(Ints), std::move(Floats), {}, PageStride);
+  std::span<const std::string_view> Names =
+      kernels::findKernel("attention")->Buffers;
+  for (size_t I = 0; I != Names.size(); ++I) {
+    if (Names[I] == "slopes")
+      R.Present[I] = Slopes;
+    if (Names[I] == "sinks")
+      R.Present[I] = Sinks;
+  }
+  return R;
+}
+
 /// The products of SmolLM2-135M with int8 weights and with f16 ones.
 inline void smolProducts(std::vector<KernelRequest> &All) {
   int64_t Page = 30 * 3 * 128 * 32 * 2;
@@ -120,20 +138,22 @@ inline void oddProducts(std::vector<KernelRequest> &All) {
                         {{"eps", 1e-5f}}));
 }
 
-/// Attention over both cache types, with and without window and softcap.
+/// Attention over both cache types, with and without window, softcap, slopes
+/// and sinks.
 inline void attentions(std::vector<KernelRequest> &All) {
   for (int64_t Kv : {kernels::KvF32, kernels::KvF16})
     for (int64_t Head : {80, Kv == kernels::KvF16 ? 64 : 256})
-      All.push_back(
-          request("attention",
-                  {{"heads", 8},
-                   {"kv_heads", 2},
-                   {"head_dim", Head},
-                   {"v_head_dim", Head},
-                   {"window", Head == 80 ? 512 : 0},
-                   {"kvtype", Kv}},
-                  {{"scale", 0.125f}, {"softcap", Head == 80 ? 50.0f : 0.0f}},
-                  {}, 2 * 2 * Head * 32 * 4));
+      for (bool Extra : {false, true})
+        All.push_back(attentionRequest(
+            {{"heads", 8},
+             {"kv_heads", 2},
+             {"head_dim", Head},
+             {"v_head_dim", Head},
+             {"window", Head == 80 ? 512 : 0},
+             {"chunk", Extra && Head == 80 ? 96 : 0},
+             {"kvtype", Kv}},
+            {{"scale", 0.125f}, {"softcap", Head == 80 ? 50.0f : 0.0f}}, Extra,
+            Extra, 2 * 2 * Head * 32 * 4));
 }
 
 /// What works on rows only.

@@ -211,8 +211,18 @@ func.func @attention_c2(%x: tensor<?x12xf32>) {
 // -----
 llm.state @kv {kind = "paged_kv", index = 0, kv_heads = 2, head_dim = 4, v_head_dim = 4}
 func.func @attention_c3(%x: tensor<?x16xf32>) {
-  // expected-error @+1 {{C3: window and softcap must not be negative}}
+  // expected-error @+1 {{C3: window, softcap and chunk must not be negative}}
   %y = llm.attention %x, @kv {heads = 4, scale = 1.0 : f32, window = -1} : (tensor<?x16xf32>) -> tensor<?x16xf32>
+  return
+}
+
+// -----
+llm.source @g : tensor<2xf32> {data = dense<0.0> : tensor<2xf32>}
+llm.weight @v : tensor<2xf32> [#llm.piece<source = @g, begin = 0, count = 2>]
+llm.state @kv {kind = "paged_kv", index = 0, kv_heads = 2, head_dim = 4, v_head_dim = 4}
+func.func @attention_c4(%x: tensor<?x16xf32>) {
+  // expected-error @+1 {{C4: slopes @v has shape [2], expected [4]}}
+  %y = llm.attention %x, @kv {heads = 4, scale = 1.0 : f32, slopes = @v} : (tensor<?x16xf32>) -> tensor<?x16xf32>
   return
 }
 
@@ -375,7 +385,7 @@ func.func @padded_attention_c2(%q: tensor<?x?x16xf32>, %k: tensor<?x?x4xf32>) {
 // -----
 llm.state @kv {kind = "paged_kv", index = 0, kv_heads = 2, head_dim = 4, v_head_dim = 4}
 func.func @padded_attention_c3(%q: tensor<?x?x16xf32>, %k: tensor<?x?x8xf32>) {
-  // expected-error @+1 {{C3: window and softcap must not be negative}}
+  // expected-error @+1 {{C3: window, softcap and chunk must not be negative}}
   %y = llm.padded_attention %q, %k, %k, @kv {heads = 4, scale = 1.0 : f32, softcap = -1.0 : f32} : (tensor<?x?x16xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x16xf32>
   return
 }

@@ -31,8 +31,8 @@ exe.program @scratch attributes {target = "x86-64-v3", buckets = array<i64: 1>, 
   // CHECK: exe.slot @z {offsets = array<i64: 0>
   exe.slot @z {per_token = 64}
   exe.step {
-    exe.phase "attention" [#exe.buf<slot, "q">, #exe.buf<state, "kv">, #exe.buf<slot, "a">, #exe.buf<slot, "partial">]
-      {heads = 1 : i64, kv_heads = 1 : i64, head_dim = 16 : i64, v_head_dim = 16 : i64, window = 0 : i64, kvtype = 0 : i64, scale = 1.0 : f32, softcap = 0.0 : f32}
+    exe.phase "attention" [#exe.buf<slot, "q">, #exe.buf<state, "kv">, #exe.buf<slot, "a">, #exe.buf<slot, "partial">, #exe.buf<none>, #exe.buf<none>]
+      {heads = 1 : i64, kv_heads = 1 : i64, head_dim = 16 : i64, v_head_dim = 16 : i64, window = 0 : i64, chunk = 0 : i64, kvtype = 0 : i64, scale = 1.0 : f32, softcap = 0.0 : f32}
     exe.phase "add" [#exe.buf<slot, "q">, #exe.buf<slot, "a">, #exe.buf<slot, "z">] {n = 16 : i64}
   }
 }

@@ -17,8 +17,8 @@ func.func @main(%ids: tensor<?x?xi64, #onnx.dims<["b", "s"]>> {onnx.name = "inpu
   %half = onnx.constant dense<0.5> : tensor<f32>
   %h = onnx.reshape %x, %heads : (tensor<?x?x8xf32, #onnx.dims<["b", "s", "8"]>>, tensor<4xi64>) -> tensor<?x?x2x4xf32, #onnx.dims<["b", "s", "2", "4"]>>
   %q = onnx.transpose %h {perm = array<i64: 0, 2, 1, 3>} : (tensor<?x?x2x4xf32, #onnx.dims<["b", "s", "2", "4"]>>) -> tensor<?x2x?x4xf32, #onnx.dims<["b", "2", "s", "4"]>>
-  %k = onnx.concat %pk, %q {axis = 2 : i64} : (tensor<?x2x?x4xf32, #onnx.dims<["b", "2", "p", "4"]>>, tensor<?x2x?x4xf32, #onnx.dims<["b", "2", "s", "4"]>>) -> tensor<?x2x?x4xf32, #onnx.dims<["b", "2", "p + s", "4"]>>
-  %v = onnx.concat %pv, %q {axis = 2 : i64} : (tensor<?x2x?x4xf32, #onnx.dims<["b", "2", "p", "4"]>>, tensor<?x2x?x4xf32, #onnx.dims<["b", "2", "s", "4"]>>) -> tensor<?x2x?x4xf32, #onnx.dims<["b", "2", "p + s", "4"]>>
+  %k = onnx.identity %q : (tensor<?x2x?x4xf32, #onnx.dims<["b", "2", "s", "4"]>>) -> tensor<?x2x?x4xf32, #onnx.dims<["b", "2", "p + s", "4"]>>
+  %v = onnx.identity %q : (tensor<?x2x?x4xf32, #onnx.dims<["b", "2", "s", "4"]>>) -> tensor<?x2x?x4xf32, #onnx.dims<["b", "2", "p + s", "4"]>>
   %kt = onnx.transpose %k {perm = array<i64: 0, 1, 3, 2>} : (tensor<?x2x?x4xf32, #onnx.dims<["b", "2", "p + s", "4"]>>) -> tensor<?x2x4x?xf32, #onnx.dims<["b", "2", "4", "p + s"]>>
   %qk = onnx.mat_mul %q, %kt : (tensor<?x2x?x4xf32, #onnx.dims<["b", "2", "s", "4"]>>, tensor<?x2x4x?xf32, #onnx.dims<["b", "2", "4", "p + s"]>>) -> tensor<?x2x?x?xf32, #onnx.dims<["b", "2", "s", "p + s"]>>
   %sh = onnx.shape %ids : (tensor<?x?xi64, #onnx.dims<["b", "s"]>>) -> tensor<2xi64>

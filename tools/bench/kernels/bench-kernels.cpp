@@ -181,8 +181,8 @@ void benchLayer(Runner &R, const std::string &Isa, Aligned &Weights, int64_t T,
   double Attention = best([&] {
     R.run([&](const LlmcCtx *C) {
       (Avx2 ? k_attention_avx2 : k_attention_avx512vnni)(
-          C, Q.floats(), Pool.Data, Out.floats(), Partial.floats(), Heads,
-          KvHeads, Dim, Dim, 0, KvF16, Stride, 0.125f, 0.0f);
+          C, Q.floats(), Pool.Data, Out.floats(), Partial.floats(), nullptr,
+          nullptr, Heads, KvHeads, Dim, Dim, 0, 0, KvF16, Stride, 0.125f, 0.0f);
     });
   });
   std::printf("SmolLM2 layer, %4ld rows at %4ld: qkv %8.1f us, attention %8.1f "

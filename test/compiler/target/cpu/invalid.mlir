@@ -88,8 +88,8 @@ exe.program @cpu attributes {target = "x86-64-v3", buckets = array<i64: 1>, page
     #exe.source<name = "w", type = tensor<48x64xf32>, file = 0, offset = 0, length = 12288, begin = 0, count = 48, transposed = false>]}
   exe.state @kv {layers = 1, kv_heads = 2, head_dim = 1024, v_head_dim = 64, dtype = f16}
   exe.step {
-    exe.phase "attention" [#exe.buf<slot, "x">, #exe.buf<state, "kv">, #exe.buf<slot, "x">, #exe.buf<none>]
-      {heads = 4 : i64, kv_heads = 2 : i64, head_dim = 1024 : i64, v_head_dim = 64 : i64, window = 0 : i64,
+    exe.phase "attention" [#exe.buf<slot, "x">, #exe.buf<state, "kv">, #exe.buf<slot, "x">, #exe.buf<none>, #exe.buf<none>, #exe.buf<none>]
+      {heads = 4 : i64, kv_heads = 2 : i64, head_dim = 1024 : i64, v_head_dim = 64 : i64, window = 0 : i64, chunk = 0 : i64,
        kvtype = 1 : i64, scale = 1.0 : f32, softcap = 0.0 : f32}
   }
 }
@@ -102,8 +102,8 @@ exe.program @cpu attributes {target = "x86-64-v3", buckets = array<i64: 1>, page
     #exe.source<name = "w", type = tensor<48x64xf32>, file = 0, offset = 0, length = 12288, begin = 0, count = 48, transposed = false>]}
   exe.state @kv {layers = 1, kv_heads = 2, head_dim = 1024, v_head_dim = 64, dtype = f16}
   exe.step {
-    exe.phase "attention" [#exe.buf<slot, "x">, #exe.buf<state, "kv">, #exe.buf<slot, "x">, #exe.buf<none>]
-      {heads = 5 : i64, kv_heads = 2 : i64, head_dim = 64 : i64, v_head_dim = 64 : i64, window = 0 : i64,
+    exe.phase "attention" [#exe.buf<slot, "x">, #exe.buf<state, "kv">, #exe.buf<slot, "x">, #exe.buf<none>, #exe.buf<none>, #exe.buf<none>]
+      {heads = 5 : i64, kv_heads = 2 : i64, head_dim = 64 : i64, v_head_dim = 64 : i64, window = 0 : i64, chunk = 0 : i64,
        kvtype = 1 : i64, scale = 1.0 : f32, softcap = 0.0 : f32}
   }
 }
@@ -140,8 +140,8 @@ exe.program @cpu attributes {target = "x86-64-v3", buckets = array<i64: 1>, page
     #exe.source<name = "w", type = tensor<48x64xf32>, file = 0, offset = 0, length = 12288, begin = 0, count = 48, transposed = false>]}
   exe.state @kv {layers = 1, kv_heads = 2, head_dim = 1024, v_head_dim = 64, dtype = f16}
   exe.step {
-    exe.phase "attention" [#exe.buf<slot, "x">, #exe.buf<state, "kv">, #exe.buf<slot, "x">, #exe.buf<none>]
-      {heads = 4 : i64, kv_heads = 2 : i64, head_dim = 64 : i64, v_head_dim = 64 : i64, window = 0 : i64,
+    exe.phase "attention" [#exe.buf<slot, "x">, #exe.buf<state, "kv">, #exe.buf<slot, "x">, #exe.buf<none>, #exe.buf<none>, #exe.buf<none>]
+      {heads = 4 : i64, kv_heads = 2 : i64, head_dim = 64 : i64, v_head_dim = 64 : i64, window = 0 : i64, chunk = 0 : i64,
        kvtype = 1 : i64, scale = 1.0 : f32, softcap = 0.0 : f32} {layer = 1 : i64}
   }
 }

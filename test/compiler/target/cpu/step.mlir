@@ -71,8 +71,8 @@ exe.program @cpu attributes {target = "x86-64-avx512vnni", buckets = array<i64: 
         {k = 64 : i64, heads = 2 : i64, kv_heads = 1 : i64, head_dim = 32 : i64, v_head_dim = 32 : i64,
          rotary_half = 16 : i64, interleaved = 0 : i64, wtype = 1 : i64, xpolicy = 1 : i64, norm = 1 : i64,
          kvtype = 1 : i64, eps = 1.0e-5 : f32}
-      exe.phase "attention" [#exe.buf<slot, "q">, #exe.buf<state, "kv">, #exe.buf<slot, "a">, #exe.buf<none>]
-        {heads = 2 : i64, kv_heads = 1 : i64, head_dim = 32 : i64, v_head_dim = 32 : i64, window = 0 : i64,
+      exe.phase "attention" [#exe.buf<slot, "q">, #exe.buf<state, "kv">, #exe.buf<slot, "a">, #exe.buf<none>, #exe.buf<none>, #exe.buf<none>]
+        {heads = 2 : i64, kv_heads = 1 : i64, head_dim = 32 : i64, v_head_dim = 32 : i64, window = 0 : i64, chunk = 0 : i64,
          kvtype = 1 : i64, scale = 0.176776695 : f32, softcap = 0.0 : f32}
       exe.phase "linear" [#exe.buf<slot, "a">, #exe.buf<none>, #exe.buf<none>, #exe.buf<layer, "w_o">,
         #exe.buf<none>, #exe.buf<slot, "x">, #exe.buf<slot, "x1">, #exe.buf<slot, "xq">]
