@@ -216,10 +216,10 @@ Case caseOf(const std::string &Kind, const std::string &Resource) {
     return sampleCase;
   if (Kind == "stop")
     return stopCase;
-  if (Kind == "beam")
-    return beamCase;
-  if (Kind == "speculative")
-    return speculativeCase;
+  if (Kind == "beam" || Kind == "speculative")
+    return [Kind](const Json &In) {
+      return Json::parse(searchCase(Kind, In.dump()));
+    };
   throw llmc::Error(LLMC_UNSUPPORTED, "debug " + Kind + " is not implemented");
 }
 

@@ -74,8 +74,6 @@ llmc::BeamParams beamParams(const Json &In) {
   return P;
 }
 
-} // namespace
-
 Json beamCase(const Json &In) {
   llmc::BeamParams P = beamParams(In);
   Table Model(In);
@@ -128,6 +126,13 @@ Json speculativeCase(const Json &In) {
   return {{"accepted", A.Accepted},
           {"tokens", Tokens},
           {"residual_probs", A.Residual.empty() ? Json() : Json(A.Residual)}};
+}
+
+} // namespace
+
+std::string searchCase(const std::string &Kind, const std::string &Case) {
+  Json In = Json::parse(Case);
+  return (Kind == "beam" ? beamCase(In) : speculativeCase(In)).dump();
 }
 
 } // namespace llmcrun

@@ -2,14 +2,14 @@
 #ifndef LLMC_TOOLS_LLMCRUN_DEBUGSEARCH_H
 #define LLMC_TOOLS_LLMCRUN_DEBUGSEARCH_H
 
-#include <nlohmann/json_fwd.hpp>
+#include <string>
 
 namespace llmcrun {
 
-/// Beam search over a toy model given as a table of logits.
-nlohmann::ordered_json beamCase(const nlohmann::ordered_json &In);
-/// One round of drafts with their probabilities and random numbers.
-nlohmann::ordered_json speculativeCase(const nlohmann::ordered_json &In);
+/// One case as JSON text in and out. Kind "beam": beam search over a toy model
+/// given as a table of logits; "speculative": one round of drafts with their
+/// probabilities and random numbers.
+std::string searchCase(const std::string &Kind, const std::string &Case);
 
 } // namespace llmcrun
 

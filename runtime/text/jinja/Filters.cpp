@@ -324,6 +324,8 @@ Value roundFilter(Context &C, const Value &V, const Arguments &A) {
   double Scale =
       std::pow(10.0, static_cast<double>(std::clamp<int64_t>(
                          numberOf(A.get(0, "precision"), 0), -300, 300)));
+  if (V.isInteger() && Method == "common" && Scale >= 1)
+    return Value::integer(V.asInteger());
   double X = V.asReal() * Scale;
   if (Method != "common" && Method != "ceil" && Method != "floor")
     return C.fail("round method '" + Method + "' is not known");
@@ -470,6 +472,45 @@ Value wordCount(Context &C, const Value &V, const Arguments &) {
   return Value::integer(static_cast<int64_t>(Words.items().size()));
 }
 
+/// The method of the same name.
+Value center(Context &C, const Value &V, const Arguments &A) {
+  Arguments Width = A;
+  if (A.get(0, "width") == nullptr)
+    Width.Positional.push_back(Value::integer(80));
+  return callMethod(C, Value::string(display(V)), "center", Width);
+}
+
+Value attributeOf(Context &C, const Value &V, const Arguments &A) {
+  const Value *Name = A.get(0, "name");
+  if (Name == nullptr || !Name->isString())
+    return C.fail("attr needs the name of an attribute");
+  if (V.isDict())
+    return Value::undefined("'dict object' has no attribute '" +
+                            Name->asString() + "'");
+  return C.attribute(V, Name->asString());
+}
+
+/// In Count columns, the first ones longer by one.
+Value slices(Context &C, const Value &V, const Arguments &A) {
+  Value::Items Items = C.iterate(V);
+  int64_t Count = numberOf(A.get(0, "slices"), 0);
+  const Value *Fill = A.get(1, "fill_with");
+  if (Count <= 0 || Count > 100'000)
+    return C.fail("slice into " + std::to_string(Count) + " parts");
+  size_t N = static_cast<size_t>(Count), Each = Items.size() / N;
+  size_t Longer = Items.size() % N, At = 0;
+  Value::Items Out;
+  for (size_t I = 0; I < N; ++I) {
+    size_t Size = Each + (I < Longer ? 1 : 0);
+    Value::Items Part(Items.begin() + At, Items.begin() + At + Size);
+    At += Size;
+    if (Fill != nullptr && !Fill->isNone() && I >= Longer)
+      Part.push_back(*Fill);
+    Out.push_back(Value::list(std::move(Part)));
+  }
+  return Value::list(std::move(Out));
+}
+
 template <std::string (*Change)(std::string_view)>
 Value changed(Context &C, const Value &V, const Arguments &) {
   (void)C.charge(V.weight());
@@ -483,8 +524,10 @@ Value asText(Context &C, const Value &V, const Arguments &) {
 const std::map<std::string_view, Function> &table() {
   static const std::map<std::string_view, Function> Table = {
       {"abs", absolute},
+      {"attr", attributeOf},
       {"batch", batch},
       {"capitalize", changed<capitalized>},
+      {"center", center},
       {"count", length},
       {"d", defaultFilter},
       {"default", defaultFilter},
@@ -494,6 +537,7 @@ const std::map<std::string_view, Function> &table() {
       {"first", [](Context &C, const Value &V,
                    const Arguments &) { return endOf(C, V, true); }},
       {"float", toReal},
+      {"forceescape", escape},
       {"format",
        [](Context &C, const Value &V, const Arguments &A) {
          return formatPercent(C, display(V), A.Positional);
@@ -534,6 +578,7 @@ const std::map<std::string_view, Function> &table() {
        [](Context &C, const Value &V, const Arguments &A) {
          return choose(C, V, A, true, true);
        }},
+      {"slice", slices},
       {"sort", sortFilter},
       {"string", asText},
       {"sum", sum},

@@ -21,6 +21,11 @@ MethodKind methodOf(const Value &Self, std::string_view Name);
 Value callMethod(Context &C, const Value &Self, const std::string &Name,
                  const Arguments &A);
 
+/// The rare methods of texts. A null: whether the name can be one.
+bool isMoreMethod(std::string_view Name, const Arguments *A);
+Value moreMethod(Context &C, const std::string &S, const std::string &Name,
+                 const Arguments &A);
+
 /// Text helpers shared by filters and methods.
 std::string upperCase(std::string_view S);
 std::string lowerCase(std::string_view S);

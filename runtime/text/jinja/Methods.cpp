@@ -41,6 +41,25 @@ Value split(Context &C, const std::string &S, const Arguments &A,
     return Value();
   if (Separator != nullptr && Separator->empty())
     return C.fail("empty separator");
+  if (Separator == nullptr && FromRight && Max >= 0) {
+    constexpr std::string_view Spaces = " \t\n\r\v\f";
+    std::string_view Rest = S;
+    for (; Max >= 0; --Max) {
+      size_t End = Rest.find_last_not_of(Spaces);
+      if (End == std::string_view::npos)
+        break;
+      Rest = Rest.substr(0, End + 1);
+      size_t Gap = Rest.find_last_of(Spaces);
+      if (Max == 0 || Gap == std::string_view::npos) {
+        Out.push_back(Value::string(std::string(Rest)));
+        break;
+      }
+      Out.push_back(Value::string(std::string(Rest.substr(Gap + 1))));
+      Rest = Rest.substr(0, Gap);
+    }
+    std::reverse(Out.begin(), Out.end());
+    return Value::list(std::move(Out));
+  }
   if (Separator == nullptr) {
     std::string Rest = strip(S, nullptr, Side::Left);
     while (!Rest.empty()) {
@@ -105,16 +124,6 @@ size_t countOf(const std::string &S, const std::string &What) {
   return N;
 }
 
-Value splitLines(const std::string &S) {
-  Value::Items Out;
-  for (size_t At = 0; At < S.size();) {
-    size_t End = std::min(S.find('\n', At), S.size());
-    Out.push_back(Value::string(S.substr(At, End - At)));
-    At = End + 1;
-  }
-  return Value::list(std::move(Out));
-}
-
 Value partition(const std::string &S, const std::string &By, bool Last) {
   size_t Hit = Last ? S.rfind(By) : S.find(By);
   if (Hit == std::string::npos)
@@ -134,6 +143,8 @@ Value textMethod(Context &C, const std::string &S, const std::string &M,
                  const Arguments &A) {
   if (!C.charge(1 + S.size() / 8))
     return Value();
+  if (isMoreMethod(M, &A))
+    return moreMethod(C, S, M, A);
   if (M == "upper")
     return Value::string(upperCase(S));
   if (M == "lower" || M == "casefold")
@@ -149,8 +160,6 @@ Value textMethod(Context &C, const std::string &S, const std::string &M,
                                                : Side::Right));
   if (M == "split" || M == "rsplit")
     return split(C, S, A, M == "rsplit");
-  if (M == "splitlines")
-    return splitLines(S);
   if (M == "isdigit" || M == "isdecimal" || M == "isnumeric")
     return Value::boolean(
         allOf(S, [](char D) { return D >= '0' && D <= '9'; }));
@@ -257,14 +266,15 @@ MethodKind methodOf(const Value &Self, std::string_view N) {
   switch (Self.kind()) {
   case Value::Kind::String:
     Harmless =
-        among(N, {"upper",        "lower",        "casefold",   "title",
-                  "capitalize",   "strip",        "lstrip",     "rstrip",
-                  "split",        "rsplit",       "splitlines", "isdigit",
-                  "isdecimal",    "isnumeric",    "isalpha",    "isspace",
-                  "isupper",      "islower",      "join",       "format",
-                  "startswith",   "endswith",     "replace",    "find",
-                  "rfind",        "index",        "rindex",     "count",
-                  "removeprefix", "removesuffix", "partition",  "rpartition"});
+        among(N, {"upper",        "lower",     "casefold",  "title",
+                  "capitalize",   "strip",     "lstrip",    "rstrip",
+                  "split",        "rsplit",    "isdigit",   "isdecimal",
+                  "isnumeric",    "isalpha",   "isspace",   "isupper",
+                  "islower",      "join",      "format",    "startswith",
+                  "endswith",     "replace",   "find",      "rfind",
+                  "index",        "rindex",    "count",     "removeprefix",
+                  "removesuffix", "partition", "rpartition"}) ||
+        isMoreMethod(N, nullptr);
     break;
   case Value::Kind::Dict:
     Harmless = among(N, {"get", "items", "keys", "values", "copy"});

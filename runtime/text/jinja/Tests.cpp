@@ -41,9 +41,13 @@ std::string_view operatorOf(std::string_view N) {
 }
 
 bool contains(Context &C, const Value &Where, const Value &What) {
+  if (Where.isString() && !What.isString()) {
+    C.fail("'in <string>' requires string as left operand, not " +
+           std::string(What.typeName()));
+    return false;
+  }
   if (Where.isString())
-    return What.isString() &&
-           Where.asString().find(What.asString()) != std::string::npos;
+    return Where.asString().find(What.asString()) != std::string::npos;
   if (Where.isDict())
     return Where.find(What) != nullptr;
   for (const Value &V : C.iterate(Where))

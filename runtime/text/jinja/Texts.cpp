@@ -42,8 +42,45 @@ bool contains(const std::vector<std::string> &Set, std::string_view One) {
 
 } // namespace
 
+/// Characters whose large form is several characters (Unicode SpecialCasing,
+/// those without a condition that texts hold at all often).
+static const char *largeOf(uint32_t C) {
+  switch (C) {
+  case 0xDF:
+    return "SS";
+  case 0x149:
+    return "\xCA\xBCN";
+  case 0x1F0:
+    return "J\xCC\x8C";
+  case 0xFB00:
+    return "FF";
+  case 0xFB01:
+    return "FI";
+  case 0xFB02:
+    return "FL";
+  case 0xFB03:
+    return "FFI";
+  case 0xFB04:
+    return "FFL";
+  case 0xFB05:
+  case 0xFB06:
+    return "ST";
+  default:
+    return nullptr;
+  }
+}
+
 std::string upperCase(std::string_view S) {
-  return mapped(S, utf8proc_toupper);
+  std::string Out;
+  for (size_t I = 0; I < S.size();) {
+    uint32_t C = nextCodePoint(S, I);
+    if (const char *Several = largeOf(C))
+      Out += Several;
+    else
+      appendUtf8(Out, static_cast<uint32_t>(
+                          utf8proc_toupper(static_cast<int32_t>(C))));
+  }
+  return Out;
 }
 std::string lowerCase(std::string_view S) {
   return mapped(S, utf8proc_tolower);
