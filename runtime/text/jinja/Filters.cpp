@@ -332,6 +332,8 @@ Value roundFilter(Context &C, const Value &V, const Arguments &A) {
   X = Method == "ceil"    ? std::ceil(X)
       : Method == "floor" ? std::floor(X)
                           : std::nearbyint(X);
+  if (V.isInteger() && Method == "common" && std::fabs(X / Scale) < 1e15)
+    return Value::integer(static_cast<int64_t>(X / Scale));
   return Value::real(X / Scale);
 }
 
