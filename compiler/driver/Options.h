@@ -11,7 +11,7 @@ struct CompileOptions {
   std::string Model;              ///< path of the .onnx file
   std::string Output;             ///< path of the artifact
   std::string Targets = "native"; ///< comma-separated list
-  std::string Precision;          ///< "f32", "f16", "int8"; empty: the target's
+  std::string Precision;          ///< "f32", "f16", …; empty: as the file
   std::string Activations = "auto";
   std::string KvCache;         ///< "f16", "f32"; empty: by precision
   std::string TokenizerFolder; ///< empty: the model's folder

@@ -1,6 +1,7 @@
 // See ProgramExport.h.
 #include "compiler/driver/ProgramExport.h"
 
+#include "compiler/eval/Convert.h"
 #include "passes/memory/MemoryPlan.h"
 #include "passes/quant/TargetDesc.h"
 #include "runtime/artifact/Program_generated.h"
@@ -27,7 +28,7 @@ DType dtypeOf(Type T) {
 }
 
 /// The values of a small constant as f32 bytes.
-Result<std::vector<uint8_t>> inlineBytes(ElementsAttr Data) {
+Result<std::vector<uint8_t>> floatBytes(ElementsAttr Data) {
   std::vector<uint8_t> Bytes;
   DenseFPElementsAttr Dense = dyn_cast<DenseFPElementsAttr>(Data);
   if (!Dense)
@@ -44,13 +45,50 @@ Result<std::vector<uint8_t>> inlineBytes(ElementsAttr Data) {
   return Bytes;
 }
 
+Result<WeightBytes> bytesOf(exe::SourceAttr Step) {
+  WeightBytes Out;
+  if (Step.getData()) {
+    DenseElementsAttr Dense = dyn_cast<DenseElementsAttr>(Step.getData());
+    if (!Dense)
+      return internalError("a constant weight is not dense");
+    Out.Data = eval::packedElements(Dense);
+    Out.IsInline = true;
+    Out.Length = Out.Data.size();
+    return Out;
+  }
+  Out.File = static_cast<uint32_t>(Step.getFile());
+  Out.Offset = static_cast<uint64_t>(Step.getOffset());
+  Out.Length = static_cast<uint64_t>(Step.getLength());
+  return Out;
+}
+
+Result<WeightSource> codesOf(exe::SourceAttr Step, WeightSource Source) {
+  QuantizedParts Parts;
+  LLMC_ASSIGN_OR_RETURN(Parts.How, encodingOf(Step.getEncoding().str()));
+  LLMC_ASSIGN_OR_RETURN(WeightBytes Codes, bytesOf(Step));
+  Source.File = Codes.File;
+  Source.Offset = Codes.Offset;
+  Source.Length = Codes.Length;
+  Source.Data = std::move(Codes.Data);
+  Source.IsInline = Codes.IsInline;
+  WeightBytes *Into[] = {&Parts.Scales, &Parts.Zeros, &Parts.Groups};
+  for (auto [I, Part] : llvm::enumerate(Step.getParts()))
+    if (exe::SourceAttr From = dyn_cast<exe::SourceAttr>(Part)) {
+      LLMC_ASSIGN_OR_RETURN(*Into[I], bytesOf(From));
+    }
+  Source.Quantized = std::move(Parts);
+  return Source;
+}
+
 Result<WeightSource> sourceOf(exe::SourceAttr Step) {
   WeightSource Source;
   Source.Name = Step.getName().getValue().str();
   Source.Shape.assign(Step.getType().getShape().begin(),
                       Step.getType().getShape().end());
+  if (Step.getEncoding())
+    return codesOf(Step, std::move(Source));
   if (Step.getData()) {
-    LLMC_ASSIGN_OR_RETURN(Source.Data, inlineBytes(Step.getData()));
+    LLMC_ASSIGN_OR_RETURN(Source.Data, floatBytes(Step.getData()));
     Source.IsInline = true;
     Source.Length = Source.Data.size();
     return Source;
@@ -69,7 +107,8 @@ Result<WeightSource> sourceOf(exe::SourceAttr Step) {
 exe::SourceAttr wholeSource(exe::SourceAttr Step) {
   return exe::SourceAttr::get(Step.getContext(), Step.getName(), Step.getType(),
                               Step.getFile(), Step.getOffset(),
-                              Step.getLength(), 0, 0, false, Step.getData());
+                              Step.getLength(), 0, 0, false, Step.getData(),
+                              Step.getEncoding(), Step.getParts());
 }
 
 Result<PackedTensor> tensorOf(exe::PackedWeightOp Op) {

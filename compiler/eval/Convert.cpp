@@ -146,6 +146,24 @@ DenseElementsAttr toAttribute(const Tensor &T, MLIRContext *Context) {
                            T.Bytes.size()));
 }
 
+std::vector<uint8_t> packedElements(DenseElementsAttr Data) {
+  unsigned Bits = Data.getElementType().getIntOrFloatBitWidth();
+  std::vector<uint8_t> Out(
+      (static_cast<size_t>(Data.getNumElements()) * Bits + 7) / 8);
+  size_t At = 0;
+  const auto Put = [&](const APInt &V) {
+    for (unsigned B = 0; B < Bits; ++B, ++At)
+      Out[At / 8] |= static_cast<uint8_t>(V[B] << At % 8);
+  };
+  if (isa<FloatType>(Data.getElementType()))
+    for (const APFloat &V : Data.getValues<APFloat>())
+      Put(V.bitcastToAPInt());
+  else
+    for (const APInt &V : Data.getValues<APInt>())
+      Put(V);
+  return Out;
+}
+
 Result<Tensor> fromFileBytes(Budget &B, ShapedType Type,
                              const std::vector<uint8_t> &Bytes) {
   DType T = dtypeOf(Type.getElementType());

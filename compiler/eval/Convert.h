@@ -23,6 +23,9 @@ mlir::DenseElementsAttr toAttribute(const Tensor &T,
 Result<Tensor> fromFileBytes(Budget &B, mlir::ShapedType Type,
                              const std::vector<uint8_t> &Bytes);
 
+/// The elements as a file holds them: packed without gaps, low bits first.
+std::vector<uint8_t> packedElements(mlir::DenseElementsAttr Data);
+
 } // namespace llmc::eval
 
 #endif // LLMC_COMPILER_EVAL_CONVERT_H

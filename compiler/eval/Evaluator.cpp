@@ -1,8 +1,10 @@
 // The lazy evaluation of a backward slice with an explicit stack, so that a
 // deep graph cannot overflow ours.
 #include "compiler/eval/Evaluator.h"
+
 #include "compiler/eval/Convert.h"
 #include "compiler/eval/Ops.h"
+#include "compiler/eval/QuantizedValue.h"
 #include "dialects/onnx/Onnx.h"
 
 #include "llvm/Support/raw_ostream.h"
@@ -134,6 +136,13 @@ Status Evaluator::run(Value V) {
   }
   if (isa<onnx::WeightOp>(Op))
     return runWeight(Op);
+  if (llm::QuantizedValueOp Codes = dyn_cast<llm::QuantizedValueOp>(Op)) {
+    Result<Tensor> T = quantizedValue(Codes, Reader, Limit);
+    if (!T)
+      return at(Op, T.status());
+    set(V, T.take());
+    return Status::success();
+  }
   if (onnx::ConstantOp Constant = dyn_cast<onnx::ConstantOp>(Op)) {
     Result<Tensor> T = fromAttribute(Limit, Constant.getValue());
     if (!T)

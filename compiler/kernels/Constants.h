@@ -7,8 +7,9 @@
 
 namespace llmc::kernels {
 
-/// Numbers used as integer constants of kernels. Append only.
-enum WeightType : int64_t { WF32 = 0, WI8B32 = 1, WF16 = 2 };
+/// Numbers used as integer constants of kernels. Append only. Besides these a
+/// weight type is the number of a format (WeightFormat.h).
+enum WeightType : int64_t { WF32 = 0, WI8B32 = 1, WF16 = 2, WBF16 = 3 };
 enum NormKind : int64_t { NormNone = 0, NormRms = 1, NormLayer = 2 };
 enum Activation : int64_t {
   ActNone = 0,

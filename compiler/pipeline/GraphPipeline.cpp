@@ -9,7 +9,9 @@ using namespace mlir;
 
 namespace llmc {
 
-void buildImportPasses(OpPassManager &PM) {
+void buildImportPasses(OpPassManager &PM, const eval::WeightReader &Reader) {
+  // Before all others, so that they see one float type of activations.
+  PM.addPass(createWidenFloats());
   // Shapes first: folding and clean-up ask for them.
   PM.addPass(createInferShapes());
   // Shape arithmetic becomes constants, so that recognisers see numbers.
@@ -25,7 +27,7 @@ void buildImportPasses(OpPassManager &PM) {
 Status raiseGraph(ModuleOp Module, const PipelineOptions &O,
                   const eval::WeightReader &Reader) {
   PassManager Import(Module.getContext());
-  buildImportPasses(Import);
+  buildImportPasses(Import, Reader);
   LLMC_RETURN_IF_ERROR(runPasses(Import, Module, StatusCode::Unsupported));
   if (O.AfterPhase)
     LLMC_RETURN_IF_ERROR(O.AfterPhase(Phase::Import, Module));

@@ -87,9 +87,7 @@ void buildQuantizePasses(OpPassManager &PM, const TargetDesc &Target,
                          const PipelineOptions &O) {
   ChoosePrecisionOptions P;
   P.target = Target.Name;
-  P.precision = O.Precision;
-  if (O.Precision.empty())
-    P.precision = Target.Kind == TargetKind::Cpu ? "f32" : "f16";
+  P.precision = O.Precision.empty() ? "file" : O.Precision;
   P.activations = O.Activations.empty() ? "auto" : O.Activations;
   P.kvCache = O.KvCache.empty() ? "auto" : O.KvCache;
   PM.addPass(createChoosePrecision(P));

@@ -25,7 +25,7 @@ std::string_view nameOf(Phase P);
 Result<Phase> phaseOf(std::string_view Name);
 
 struct PipelineOptions {
-  std::string Precision; ///< f32, f16, int8; empty: f32 on CPU, else f16
+  std::string Precision; ///< f32, f16, bf16, int8; empty: as the file
   std::string Activations = "auto"; ///< auto, f32, int8
   std::string KvCache = "auto";     ///< auto, f16, f32
   int64_t MaxContext = 0;           ///< 0: the model's, at most 8192
@@ -40,7 +40,8 @@ struct PipelineOptions {
 };
 
 /// The passes of a phase. lowerForTarget and llmc-opt take the same list.
-void buildImportPasses(mlir::OpPassManager &PM);
+void buildImportPasses(mlir::OpPassManager &PM,
+                       const eval::WeightReader &Reader = {});
 void buildFusePasses(mlir::OpPassManager &PM);
 void buildQuantizePasses(mlir::OpPassManager &PM, const TargetDesc &Target,
                          const PipelineOptions &O);

@@ -16,8 +16,55 @@ std::string both(std::string_view What, uint64_t Found, uint64_t Expected) {
          std::to_string(Expected);
 }
 
+/// One of the tensors of a quantised source against what its encoding needs.
+Status checkPart(const PackedTensor &T, const WeightSource &S, const char *What,
+                 const WeightBytes &Part, DType Type, uint64_t Elements,
+                 const WeightStore &Store) {
+  uint64_t Bits;
+  if (__builtin_mul_overflow(Elements, uint64_t{bitsOf(Type)}, &Bits))
+    return bug(T, "source " + S.Name + " is too large");
+  uint64_t Bytes = Bits / 8 + (Bits % 8 != 0);
+  uint64_t Have = Part.IsInline ? Part.Data.size() : Part.Length;
+  if (Have != Bytes)
+    return malformedError(
+        "weight " + S.Name + ": " +
+        both("length in bytes of its " + std::string(What), Have, Bytes));
+  if (Part.IsInline)
+    return Status::success();
+  if (Part.File >= Store.numFiles())
+    return bug(T, "source " + S.Name + " is in no file");
+  return Store.checkRange(Part.File, Part.Offset, Part.Length, S.Name);
+}
+
+Status checkQuantized(const PackedTensor &T, const WeightSource &S,
+                      const WeightStore &Store) {
+  const QuantizedParts &Q = *S.Quantized;
+  SourceMatrix M = matrixOf(S);
+  if (M.Rows == 0 || M.Cols > Q.How.Pitch)
+    return bug(T, "source " + S.Name + " is no matrix of its encoding");
+  if (!isQuantized(T.Form)) {
+    // Values only: any form will do.
+  } else if (bitsOf(Q.How.Code) != formatOf(T.Form).Bits || Q.How.Groups) {
+    return bug(T,
+               "source " + S.Name + " does not fit layout " + nameOf(T.Form));
+  }
+  LLMC_RETURN_IF_ERROR(checkPart(T, S, "codes", S.bytes(), Q.How.Code,
+                                 codesNeeded(Q.How, M.Rows, M.Cols), Store));
+  LLMC_RETURN_IF_ERROR(checkPart(T, S, "scales", Q.Scales, Q.How.Scale,
+                                 scalesNeeded(Q.How, M.Rows, M.Cols), Store));
+  if (Q.How.Groups)
+    LLMC_RETURN_IF_ERROR(
+        checkPart(T, S, "groups", Q.Groups, DType::I32, M.Cols, Store));
+  if (Q.How.Zero == DType::None)
+    return Status::success();
+  return checkPart(T, S, "zero points", Q.Zeros, Q.How.Zero,
+                   zerosNeeded(Q.How, M.Rows), Store);
+}
+
 Status checkSource(const PackedTensor &T, const WeightSource &S,
                    const WeightStore &Store) {
+  if (S.Quantized)
+    return checkQuantized(T, S, Store);
   if (S.Type != DType::F32 && S.Type != DType::F16 && S.Type != DType::BF16 &&
       S.Type != DType::F64)
     return unsupportedError("weight " + S.Name + " has element type " +

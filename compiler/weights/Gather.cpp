@@ -127,6 +127,8 @@ void Gather::collect(uint64_t Begin, uint64_t End) {
 /// source.
 Status Gather::readRun(Run &R, const WeightStore &Store) const {
   const WeightSource &S = Tensor->Sources[R.Source];
+  if (S.Quantized)
+    return R.Codes.read(S, R.Transposed, R.Begin, R.End, Store);
   uint64_t Element = bytesOfElement(S.Type), Count = R.End - R.Begin;
   uint64_t Width = matrixOf(S).Cols * Element;
   uint64_t From = R.Begin * (R.Transposed ? Element : Width);
@@ -172,7 +174,8 @@ Status Gather::read(const PackedTensor &T, const WeightStore &Store,
 /// Copies rows into the lanes of a panel.
 void Gather::copyRows(std::span<const RowSource> Rows, float *Out) const {
   const Run &R0 = Runs[Rows[0].Run];
-  bool Neighbours = Rows.size() == PanelRows &&
+  bool Quantized = Tensor->Sources[R0.Source].Quantized.has_value();
+  bool Neighbours = !Quantized && Rows.size() == PanelRows &&
                     Rows.back().Run == Rows[0].Run &&
                     Rows.back().Index == Rows[0].Index + PanelRows - 1;
   if (Neighbours && R0.Transposed &&
@@ -181,6 +184,10 @@ void Gather::copyRows(std::span<const RowSource> Rows, float *Out) const {
                        R0.ColStep, Out);
   for (size_t I = 0; I < Rows.size(); ++I) {
     const Run &R = Runs[Rows[I].Run];
+    if (Tensor->Sources[R.Source].Quantized) {
+      R.Codes.values(Rows[I].Index, Out + I, PanelRows);
+      continue;
+    }
     copyRowOf(Tensor->Sources[R.Source].Type,
               R.Data + Rows[I].Index * R.RowStep, Tensor->Cols, R.ColStep,
               Out + I);
@@ -209,6 +216,32 @@ Status Gather::panel(uint64_t Row, float *Out) const {
   if (allFinite(Out, Tensor->Cols * PanelRows))
     return Status::success();
   return notFinite(Rows, Row, Out);
+}
+
+Status Gather::codePanel(uint64_t Row, uint64_t BlockCols,
+                         CodePanel &Out) const {
+  std::span<const RowSource> Rows = std::span(RowMap).subspan(Row - First);
+  Rows = Rows.first(std::min<size_t>(PanelRows, Rows.size()));
+  uint64_t Cols = Tensor->Cols, Blocks = (Cols + BlockCols - 1) / BlockCols;
+  Out.Codes.assign(Cols * PanelRows, 0);
+  Out.Scales.assign(Blocks * PanelRows, 0.0f);
+  Out.Zeros.assign(Blocks * PanelRows, 0.0f);
+  for (size_t I = 0; I < Rows.size(); ++I) {
+    const QuantizedRows &R = Runs[Rows[I].Run].Codes;
+    R.codes(Rows[I].Index, Out.Codes.data() + I, PanelRows);
+    for (uint64_t B = 0; B < Blocks; ++B) {
+      float Scale = R.scale(Rows[I].Index, B * BlockCols);
+      float Zero = R.zero(Rows[I].Index, B * BlockCols);
+      if (!std::isfinite(Scale) || !std::isfinite(Zero))
+        return malformedError(
+            "weight " + Tensor->Sources[Runs[Rows[I].Run].Source].Name +
+            ": a scale or zero point is not finite at row " +
+            std::to_string(Row + I) + " of packed tensor " + Tensor->Name);
+      Out.Scales[B * PanelRows + I] = Scale;
+      Out.Zeros[B * PanelRows + I] = Zero;
+    }
+  }
+  return Status::success();
 }
 
 } // namespace llmc

@@ -4,6 +4,7 @@
 #ifndef LLMC_COMPILER_WEIGHTS_GATHER_H
 #define LLMC_COMPILER_WEIGHTS_GATHER_H
 
+#include "compiler/weights/QuantizedRows.h"
 #include "compiler/weights/WeightProgram.h"
 #include "compiler/weights/WeightStore.h"
 
@@ -22,6 +23,13 @@ struct SourceMatrix {
 /// when the shape is no matrix.
 SourceMatrix matrixOf(const WeightSource &S);
 
+/// Codes of 16 rows with what a packed format keeps per block of columns.
+struct CodePanel {
+  std::vector<uint8_t> Codes; ///< [cols][16]
+  std::vector<float> Scales;  ///< [blocks][16]
+  std::vector<float> Zeros;   ///< [blocks][16]; of unsigned codes
+};
+
 /// Holds the rows [begin, end) of one tensor; reused from chunk to chunk.
 class Gather {
 public:
@@ -33,6 +41,11 @@ public:
   /// Malformed with the words "not finite" when a value is infinite or NaN.
   Status panel(uint64_t Row, float *Out) const;
 
+  /// The codes of 16 rows from Row on, all of whose sources are quantised, and
+  /// scales and zero points of blocks of BlockCols columns; zeros where there
+  /// is no row. Malformed with "not finite" as panel().
+  Status codePanel(uint64_t Row, uint64_t BlockCols, CodePanel &Out) const;
+
 private:
   /// Neighbouring rows of one source, read at once.
   struct Run {
@@ -43,6 +56,7 @@ private:
     const uint8_t *Data = nullptr; ///< Raw, or inline bytes
     uint64_t RowStep = 0;          ///< bytes from row to row
     uint64_t ColStep = 0;          ///< bytes from column to column
+    QuantizedRows Codes = {};      ///< instead, of a quantised source
   };
   /// Where a logical row comes from.
   struct RowSource {

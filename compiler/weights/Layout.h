@@ -4,19 +4,39 @@
 #ifndef LLMC_COMPILER_WEIGHTS_LAYOUT_H
 #define LLMC_COMPILER_WEIGHTS_LAYOUT_H
 
+#include "compiler/kernels/WeightFormat.h"
+
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace llmc {
 
-enum class Layout : uint8_t {
+/// Besides those with a name the numbers of kernels::WeightFormat, for example
+/// "p16.i4b32.f16.z8": integer codes of 4 bits, blocks of 32 (or "row"), f16
+/// scales, zero points as bytes (z0: none, zm: in the middle, zf: f32,
+/// min: none, but an addend per block).
+enum class Layout : uint32_t {
   P16F32,   ///< "p16.f32": panels [N/16][K][16] f32
   P16W8B32, ///< "p16.w8b32": [N/16][K/64] records of 1088 bytes
   NF16,     ///< "n.f16": [N][K] f16
   NW8B32,   ///< "n.w8b32": [N][K] s8, then [N][K/32] f16 scales
-  VecF32    ///< "vec.f32": rows x cols f32 as they are
+  VecF32,   ///< "vec.f32": rows x cols f32 as they are
+  P16F16,   ///< "p16.f16": panels [N/16][K][16] f16
+  P16BF16   ///< "p16.bf16": the same in bf16
 };
+
+/// The layout of a packed format, and back.
+constexpr Layout layoutOf(kernels::WeightFormat F) {
+  return static_cast<Layout>(kernels::numberOf(F));
+}
+constexpr bool isQuantized(Layout L) {
+  return kernels::isQuantized(static_cast<int64_t>(L));
+}
+constexpr kernels::WeightFormat formatOf(Layout L) {
+  return kernels::formatOf(static_cast<int64_t>(L));
+}
 
 /// Rows of a panel of the p16 layouts.
 inline constexpr uint64_t PanelRows = 16;
@@ -31,7 +51,7 @@ inline constexpr uint64_t ScaleAlign = 256;
 /// The layout of that id, or nothing.
 std::optional<Layout> layoutOf(std::string_view Id);
 /// "p16.f32", …
-std::string_view nameOf(Layout L);
+std::string nameOf(Layout L);
 
 /// Bytes of a packed tensor of Rows x Cols. A vector has Cols = 1. UINT64_MAX
 /// when the size does not fit 64 bits.

@@ -26,7 +26,7 @@ struct Chunk {
 uint64_t panelMemory(const PackedTensor &T) {
   uint64_t Element = 1;
   for (const WeightSource &S : T.Sources)
-    Element = std::max<uint64_t>(Element, bitsOf(S.Type) / 8);
+    Element = std::max<uint64_t>(Element, S.Quantized ? 4 : bitsOf(S.Type) / 8);
   uint64_t Packed = packedBytes(T.Form, PanelRows, T.Cols);
   return T.Cols * PanelRows * (Element + 1) + Packed;
 }

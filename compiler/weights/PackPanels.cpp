@@ -2,6 +2,8 @@
 // with zeros to whole records, N to whole panels.
 #include "compiler/weights/PackPanels.h"
 
+#include "compiler/weights/PackCodes.h"
+#include "compiler/weights/QuantizeInt4.h"
 #include "compiler/weights/QuantizeInt8.h"
 #include "runtime/base/Half.h"
 
@@ -82,6 +84,55 @@ Status packP16W8B32(Context &C) {
   return Status::success();
 }
 
+/// Two bytes per weight. f16 and bf16 of the file come back exactly.
+template <typename ToHalf, typename ToFloat>
+Status packP16Half(Context &C, float Limit, ToHalf Round, ToFloat Widen) {
+  if (!within(C, Limit))
+    return tooLarge(C, Limit);
+  PanelError Error;
+  std::vector<uint16_t> Halves(C.Panel.size());
+  for (size_t I = 0; I < C.Panel.size(); ++I) {
+    float V = C.Panel[I];
+    Halves[I] = Round(V);
+    float E = V - Widen(Halves[I]);
+    Error.Signal += static_cast<double>(V * V);
+    Error.Noise += static_cast<double>(E * E);
+    Error.Largest = std::max(Error.Largest, std::fabs(E));
+  }
+  append(C.Out.Data, Halves.data(), Halves.size() * sizeof(uint16_t));
+  C.Out.Errors.push_back(Error);
+  return Status::success();
+}
+
+/// Searched codes of 4 bits.
+Status packInt4(Context &C) {
+  if (!within(C, MaxInt4Weight))
+    return tooLarge(C, MaxInt4Weight);
+  constexpr uint64_t Block = 32;
+  uint64_t Blocks = (C.T.Cols + Block - 1) / Block;
+  CodePanel Panel;
+  Panel.Codes.resize(C.PaddedCols * PanelRows);
+  Panel.Scales.resize(Blocks * PanelRows);
+  Panel.Zeros.resize(Blocks * PanelRows);
+  Int8Error Error;
+  Int4Block Codes;
+  for (uint64_t B = 0; B < Blocks; ++B) {
+    quantizeInt4(C.Panel.data() + B * Block * PanelRows, Codes, Error);
+    std::memcpy(Panel.Codes.data() + B * Block * PanelRows, Codes.Q,
+                sizeof Codes.Q);
+    std::memcpy(Panel.Scales.data() + B * PanelRows, Codes.Scale,
+                sizeof Codes.Scale);
+    std::memcpy(Panel.Zeros.data() + B * PanelRows, Codes.Minimum,
+                sizeof Codes.Minimum);
+  }
+  size_t At = C.Out.Data.size();
+  C.Out.Data.resize(At + static_cast<size_t>(kernels::Int4Format.panelBytes(
+                             static_cast<int64_t>(C.T.Cols))));
+  putPanel(kernels::Int4Format, C.T.Cols, Panel, C.Out.Data.data() + At);
+  C.Out.Errors.push_back(sumOf(Error));
+  return Status::success();
+}
+
 Status packNF16(Context &C) {
   constexpr float Limit = 65504.0f;
   if (!within(C, Limit))
@@ -144,14 +195,21 @@ Status packPanel(Context &C) {
     return packNW8B32(C);
   case Layout::VecF32:
     return packVecF32(C);
+  case Layout::P16F16:
+    return packP16Half(C, 65504.0f, floatToF16, f16ToFloat);
+  case Layout::P16BF16:
+    return packP16Half(C, 3.38953139e38f, floatToBf16, bf16ToFloat);
   }
-  return internalError("unknown layout");
+  if (C.T.Form == layoutOf(kernels::Int4Format))
+    return packInt4(C);
+  return internalError("layout " + nameOf(C.T.Form) +
+                       " holds codes of the file only");
 }
 
 uint64_t paddedCols(const PackedTensor &T) {
-  uint64_t Unit = T.Form == Layout::P16W8B32 ? RecordCols
-                  : T.Form == Layout::NW8B32 ? BlockCols
-                                             : 1;
+  uint64_t Unit = T.Form == Layout::P16W8B32                        ? RecordCols
+                  : T.Form == Layout::NW8B32 || isQuantized(T.Form) ? BlockCols
+                                                                    : 1;
   return (T.Cols + Unit - 1) / Unit * Unit;
 }
 } // namespace
@@ -161,6 +219,8 @@ Status packRows(const PackedTensor &T, const Gather &Rows, uint64_t Begin,
   Out.Data.clear();
   Out.Scales.clear();
   Out.Errors.clear();
+  if (isQuantized(T.Form) && !T.Sources.empty() && T.Sources[0].Quantized)
+    return packCodes(T, Rows, Begin, End, Out);
   Context C{T, Out, paddedCols(T), {}};
   C.Panel.resize(C.PaddedCols * PanelRows); // padding stays zero
   for (uint64_t Row = Begin; Row < End; Row += PanelRows) {

@@ -3,26 +3,47 @@
 #ifndef LLMC_COMPILER_WEIGHTS_WEIGHTPROGRAM_H
 #define LLMC_COMPILER_WEIGHTS_WEIGHTPROGRAM_H
 
+#include "compiler/weights/Encoding.h"
 #include "compiler/weights/Layout.h"
 #include "runtime/base/DType.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace llmc {
 
-/// Bytes of a tensor, row-major: a range of a file of the WeightStore, or
+/// Where the bytes of a tensor are: a range of a file of the WeightStore, or
 /// inline data.
+struct WeightBytes {
+  uint32_t File = 0;
+  uint64_t Offset = 0, Length = 0;
+  std::vector<uint8_t> Data;
+  bool IsInline = false;
+};
+
+/// What a source of codes has besides them.
+struct QuantizedParts {
+  Encoding How;
+  WeightBytes Scales, Zeros, Groups; ///< Zeros, Groups: as How says
+};
+
+/// Bytes of a tensor, row-major: a range of a file of the WeightStore, or
+/// inline data. With Quantized they are its codes and Shape is that of the
+/// matrix they stand for.
 struct WeightSource {
   std::string Name;           ///< for messages
   uint32_t File = 0;          ///< index into the WeightStore
   uint64_t Offset = 0;        ///< bytes
   uint64_t Length = 0;        ///< bytes
-  DType Type = DType::F32;    ///< f32, f16, bf16 or f64
+  DType Type = DType::F32;    ///< f32, f16, bf16 or f64; of no use for codes
   std::vector<int64_t> Shape; ///< rank 1 (a vector, cols = 1) or 2
   std::vector<uint8_t> Data;  ///< inline bytes; used when IsInline
   bool IsInline = false;
+  std::optional<QuantizedParts> Quantized;
+
+  WeightBytes bytes() const { return {File, Offset, Length, Data, IsInline}; }
 };
 
 /// Rows of a source, in logical order. The rows of a transposed source are its

@@ -52,10 +52,17 @@ def Exe_BufferAttr : AttrDef<Exe_Dialect, "Buffer"> {
 def Exe_SourceAttr : AttrDef<Exe_Dialect, "Source"> {
   let mnemonic = "source";
   let summary = "rows of a tensor in a file (or inline data), one step of a weight program";
+  let description = [{
+    With `encoding` (compiler/weights/Encoding.h) the bytes are codes of a
+    tensor of that type and `parts` are the sources of its scales, zero points
+    and groups of columns, in this order, an absent one `unit`.
+  }];
   let parameters = (ins "::mlir::StringAttr":$name, "::mlir::RankedTensorType":$type,
                         "int64_t":$file, "int64_t":$offset, "int64_t":$length,
                         "int64_t":$begin, "int64_t":$count, "bool":$transposed,
-                        OptionalParameter<"::mlir::ElementsAttr">:$data);
+                        OptionalParameter<"::mlir::ElementsAttr">:$data,
+                        OptionalParameter<"::mlir::StringAttr">:$encoding,
+                        OptionalParameter<"::mlir::ArrayAttr">:$parts);
   let assemblyFormat = "`<` struct(params) `>`";
 }
 

@@ -29,12 +29,38 @@ def Llm_SourceOp : Llm_Op<"source", [Symbol]> {
   let hasVerifier = 1;
 }
 
+def Llm_QuantizedOp : Llm_Op<"quantized", [Symbol, Llm_SymbolUser]> {
+  let summary = "a matrix or vector that the file holds as codes and scales";
+  let description = [{
+    A source of weights like `llm.source`: its element is `(code - zero) *
+    scale`. `encoding` says how codes, scales and zero points lie in their
+    sources (compiler/weights/Encoding.h); `groups` gives the block of scales of
+    each column where a file chooses it.
+
+    - C1: codes, scales, zeros and groups name `llm.source`s.
+    - C2: the type has a static shape of rank 1 or 2.
+
+    ```mlir
+    llm.quantized @w : tensor<64x32xf32> codes(@q) scales(@s) "u4 pitch 32 block 1x32 scale f32 1 zero 8"
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<AnyRankedTensor>:$type,
+                       FlatSymbolRefAttr:$codes, FlatSymbolRefAttr:$scales,
+                       OptionalAttr<FlatSymbolRefAttr>:$zeros,
+                       OptionalAttr<FlatSymbolRefAttr>:$groups, StrAttr:$encoding);
+  let assemblyFormat = [{
+    $sym_name `:` $type `codes` `(` $codes `)` `scales` `(` $scales `)`
+    (`zeros` `(` $zeros^ `)`)? (`groups` `(` $groups^ `)`)? $encoding attr-dict
+  }];
+  let hasVerifier = 1;
+}
+
 def Llm_WeightOp : Llm_Op<"weight", [Symbol, Llm_SymbolUser]> {
   let summary = "a logical weight: rows taken from sources, in order";
   let description = [{
     A matrix is `[out, in]`; a vector `[n]` is seen as n rows of one column.
 
-    - C1: every piece names an `llm.source`.
+    - C1: every piece names an `llm.source` or an `llm.quantized`.
     - C2: the pieces' counts add up to the weight's rows.
     - C3: a piece lies inside its source and has the weight's columns.
 

@@ -49,4 +49,21 @@ def Llm_PaddedPositionsOp : Llm_Op<"padded_positions", [Pure]> {
   let assemblyFormat = "$ids attr-dict `:` functional-type(operands, results)";
   let hasVerifier = 1;
 }
+
+def Llm_QuantizedValueOp : Llm_Op<"quantized_value", [Pure, Llm_SymbolUser]> {
+  let summary = "the value of an llm.quantized in the graph";
+  let description = [{
+    Made by `canonicalize-quantized`; the recognisers of products and tables
+    take it as they take `onnx.weight`.
+
+    - C1: `source` names an `llm.quantized` of the result's shape.
+
+    ```mlir
+    %w = llm.quantized_value @src.w : tensor<64x32xf32>
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$source);
+  let results = (outs Llm_Rows:$result);
+  let assemblyFormat = "$source attr-dict `:` type($result)";
+}
 #endif

@@ -40,6 +40,14 @@ public:
     return Found;
   }
 
+  /// The type of an llm.source or llm.quantized, which pieces are taken from.
+  RankedTensorType sourceType(FlatSymbolRefAttr Ref) {
+    if (QuantizedOp Q = Tables.lookupNearestSymbolFrom<QuantizedOp>(Op, Ref))
+      return cast<RankedTensorType>(Q.getType());
+    SourceOp Plain = find<SourceOp>(Ref, "C1", "llm.source or llm.quantized");
+    return Plain ? cast<RankedTensorType>(Plain.getType()) : RankedTensorType();
+  }
+
   /// The shape of a weight, checked against `Want` (kDynamic: any).
   FailureOr<SmallVector<int64_t>> weight(FlatSymbolRefAttr Ref, StringRef C,
                                          StringRef What,
@@ -141,6 +149,36 @@ LogicalResult SourceOp::verify() {
   return success();
 }
 
+LogicalResult QuantizedOp::verify() {
+  RankedTensorType Tensor = cast<RankedTensorType>(getType());
+  if (!Tensor.hasStaticShape() || Tensor.getRank() < 1 || Tensor.getRank() > 2)
+    return emitOpError() << "C2: expected a static shape of rank 1 or 2, found "
+                         << Tensor;
+  return success();
+}
+
+LogicalResult QuantizedOp::verifySymbolUses(SymbolTableCollection &Tables) {
+  Checker Check(*this, Tables);
+  for (FlatSymbolRefAttr Part :
+       {getCodesAttr(), getScalesAttr(), getZerosAttr(), getGroupsAttr()})
+    if (Part && !Check.find<SourceOp>(Part, "C1", "llm.source"))
+      return failure();
+  return success();
+}
+
+LogicalResult
+QuantizedValueOp::verifySymbolUses(SymbolTableCollection &Tables) {
+  Checker Check(*this, Tables);
+  QuantizedOp Q =
+      Check.find<QuantizedOp>(getSourceAttr(), "C1", "llm.quantized");
+  if (!Q)
+    return failure();
+  if (Q.getType() != getResult().getType())
+    return emitOpError() << "C1: the result has type " << getResult().getType()
+                         << ", expected " << Q.getType();
+  return success();
+}
+
 LogicalResult WeightOp::verifySymbolUses(SymbolTableCollection &Tables) {
   Checker Check(*this, Tables);
   auto Tensor = cast<RankedTensorType>(getType());
@@ -149,10 +187,10 @@ LogicalResult WeightOp::verifySymbolUses(SymbolTableCollection &Tables) {
                          << Tensor;
   int64_t Cols = Tensor.getRank() == 2 ? Tensor.getDimSize(1) : 1, Rows = 0;
   for (PieceAttr P : getPieces().getAsRange<PieceAttr>()) {
-    SourceOp Src = Check.find<SourceOp>(P.getSource(), "C1", "llm.source");
-    if (!Src)
+    RankedTensorType Type = Check.sourceType(P.getSource());
+    if (!Type)
       return failure();
-    ArrayRef<int64_t> S = cast<RankedTensorType>(Src.getType()).getShape();
+    ArrayRef<int64_t> S = Type.getShape();
     int64_t SrcRows = S[0], SrcCols = S.size() == 2 ? S[1] : 1;
     if (P.getTransposed())
       std::swap(SrcRows, SrcCols);

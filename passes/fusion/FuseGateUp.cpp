@@ -29,7 +29,8 @@ std::string checkProduct(llm::LinearOp Op, StringRef What) {
   return {};
 }
 
-std::string match(llm::GluOp Glu, llm::LinearOp &Gate, llm::LinearOp &Up) {
+std::string match(llm::GluOp Glu, const WeightTable &Weights,
+                  llm::LinearOp &Gate, llm::LinearOp &Up) {
   Gate = Glu.getGate().getDefiningOp<llm::LinearOp>();
   Up = Glu.getUp().getDefiningOp<llm::LinearOp>();
   std::string Why = checkProduct(Gate, "gate");
@@ -41,6 +42,8 @@ std::string match(llm::GluOp Glu, llm::LinearOp &Gate, llm::LinearOp &Up) {
     return "gate and up are products of different rows";
   if (Gate.getBias().has_value() != Up.getBias().has_value())
     return "only one of gate and up has a bias";
+  if (!Weights.sameForm({Gate.getWeight(), Up.getWeight()}))
+    return "the file holds gate and up in different forms";
   int64_t N = cast<RankedTensorType>(Glu.getType()).getShape().back();
   if (N % Stripe != 0)
     return "n is " + std::to_string(N) + ", not a multiple of " +
@@ -70,7 +73,7 @@ public:
     getOperation().walk([&](llm::GluOp Op) { Anchors.push_back(Op); });
     for (llm::GluOp Glu : Anchors) {
       llm::LinearOp Gate, Up;
-      std::string Why = match(Glu, Gate, Up);
+      std::string Why = match(Glu, Weights, Gate, Up);
       if (Why.empty())
         rewrite(Glu, Gate, Up, Weights);
       else

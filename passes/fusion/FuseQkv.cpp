@@ -125,6 +125,9 @@ std::string FuseQkv::match(llm::KvWriteOp Anchor, WeightTable &Weights,
   if (M.K.Product.getBias().has_value() != Bias ||
       M.V.Product.getBias().has_value() != Bias)
     return "only some of q, k and v have a bias";
+  if (!Weights.sameForm({M.Q.Product.getWeight(), M.K.Product.getWeight(),
+                         M.V.Product.getWeight()}))
+    return "the file holds q, k and v in different forms";
   llm::StateOp State = Weights.lookupState(Anchor.getState());
   if (M.K.Rope && M.K.Rope.getHeadDim() != State.getHeadDim())
     return "rope and cache have different head sizes";

@@ -2,6 +2,7 @@
 #include "passes/fusion/WeightTable.h"
 
 #include "passes/util/NodeNames.h"
+#include "passes/util/WeightForm.h"
 
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/DenseSet.h"
@@ -74,6 +75,12 @@ void WeightTable::append(Pieces &To, llm::WeightOp From, int64_t Begin,
   }
 }
 
+bool WeightTable::sameForm(ArrayRef<StringRef> Names) const {
+  return llvm::all_equal(llvm::map_range(Names, [&](StringRef Name) {
+    return fileLayoutOf(lookup(Name), Symbols);
+  }));
+}
+
 llm::WeightOp WeightTable::create(const Pieces &List,
                                   ArrayRef<llm::WeightOp> Parts,
                                   ArrayRef<Operation *> Users, StringRef Role) {
@@ -108,6 +115,17 @@ void WeightTable::eraseUnused() {
   for (llm::WeightOp W : Module.getOps<llm::WeightOp>())
     for (llm::PieceAttr P : W.getPieces().getAsRange<llm::PieceAttr>())
       Used.insert(P.getSource().getValue());
+  for (llm::QuantizedOp Q :
+       llvm::make_early_inc_range(Module.getOps<llm::QuantizedOp>())) {
+    if (!Used.contains(Q.getSymName())) {
+      Symbols.erase(Q);
+      continue;
+    }
+    for (FlatSymbolRefAttr Part : {Q.getCodesAttr(), Q.getScalesAttr(),
+                                   Q.getZerosAttr(), Q.getGroupsAttr()})
+      if (Part)
+        Used.insert(Part.getValue());
+  }
   for (llm::SourceOp S :
        llvm::make_early_inc_range(Module.getOps<llm::SourceOp>()))
     if (!Used.contains(S.getSymName()))

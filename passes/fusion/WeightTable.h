@@ -25,6 +25,10 @@ public:
     return Symbols.lookup<llm::StateOp>(Name);
   }
 
+  /// Whether the file holds these matrices in one form (float type, or codes of
+  /// the same kind), so that one packed tensor can hold them as they are.
+  bool sameForm(llvm::ArrayRef<llvm::StringRef> Names) const;
+
   /// Appends rows [Begin, Begin + Count) of a weight; adjacent ranges of one
   /// source become one.
   static void append(Pieces &To, llm::WeightOp From, int64_t Begin,

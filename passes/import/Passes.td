@@ -3,6 +3,29 @@
 #define LLMC_PASSES_IMPORT
 include "mlir/Pass/PassBase.td"
 
+def WidenFloats : Pass<"llmc-widen-floats", "::mlir::ModuleOp"> {
+  let summary = "turns a graph of f16 or bf16 activations into one of f32";
+  let description = [{
+    Every f16 or bf16 value, constant and element type of an attribute becomes
+    f32. Weights stay in the file's encoding: their users see a Cast, which
+    products look through, so that the artifact holds the halves. Casts between
+    halves and f32 become casts to the same type (`llmc-simplify-shapes` removes
+    them). Activations are therefore computed more exactly than the file asks.
+
+    ```mlir
+    // before
+    %w = onnx.weight @w : tensor<64x64xf16>
+    %y = onnx.mat_mul %x, %w : (tensor<?x64xf16>, tensor<64x64xf16>) -> tensor<?x64xf16>
+    // after
+    %w = onnx.weight @w : tensor<64x64xf16>
+    %c = onnx.cast %w {to = f32} : (tensor<64x64xf16>) -> tensor<64x64xf32>
+    %y = onnx.mat_mul %x, %c : (tensor<?x64xf32>, tensor<64x64xf32>) -> tensor<?x64xf32>
+    ```
+  }];
+  let dependentDialects = ["::llmc::onnx::OnnxDialect"];
+  let statistics = [Statistic<"NumWidened", "num-widened", "values that became f32">];
+}
+
 def InferShapes : Pass<"llmc-infer-shapes", "::mlir::ModuleOp"> {
   let summary = "gives every value its rank and its dims as expressions of the arguments' dims";
   let description = [{

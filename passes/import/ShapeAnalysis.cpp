@@ -252,7 +252,10 @@ const ValueInfo &ShapeAnalysis::of(Value V) {
   if (onnx::ConstantOp Op = V.getDefiningOp<onnx::ConstantOp>()) {
     *Slot = infoOfType(V.getType());
     addConstantData(Op, *Slot);
-  } else if (V.getDefiningOp<onnx::WeightOp>()) {
+  } else if (Operation *Op = V.getDefiningOp();
+             isa_and_nonnull<onnx::WeightOp>(Op) ||
+             (Op && Op->getName().getDialectNamespace() != "onnx")) {
+    // Of the file, or of a recogniser, which is to be believed.
     *Slot = infoOfType(V.getType());
   } else {
     Slot->Element = elementOf(V.getType());

@@ -26,17 +26,47 @@ exe::BufferAttr ExeSymbols::slot(Location Loc, StringRef Hint, int64_t PerToken,
                               insertFront(Op));
 }
 
-exe::SourceAttr ExeSymbols::sourceOf(llm::PieceAttr Piece, bool Named) {
-  llm::SourceOp Op = Llm.lookup<llm::SourceOp>(Piece.getSource().getValue());
-  StringAttr Name =
-      Named ? Op.getSymNameAttr() : StringAttr::get(Op.getContext(), "");
+/// The whole of an llm.source.
+static exe::SourceAttr wholeSource(llm::SourceOp Op, StringAttr Name) {
   bool Inline = Op.getData().has_value();
   return exe::SourceAttr::get(
       Op.getContext(), Name, cast<RankedTensorType>(Op.getType()),
       Inline ? -1 : int64_t(*Op.getFile()),
       Inline ? 0 : int64_t(*Op.getOffset()),
-      Inline ? 0 : int64_t(*Op.getLength()), Piece.getBegin(), Piece.getCount(),
-      Piece.getTransposed(), Op.getDataAttr());
+      Inline ? 0 : int64_t(*Op.getLength()), /*begin=*/0, /*count=*/0,
+      /*transposed=*/false, Op.getDataAttr(), nullptr, nullptr);
+}
+
+exe::SourceAttr ExeSymbols::sourceOf(llm::PieceAttr Piece, bool Named) {
+  MLIRContext *Context = Piece.getContext();
+  StringRef Symbol = Piece.getSource().getValue();
+  StringAttr Name = StringAttr::get(Context, Named ? Symbol : "");
+  StringAttr NoName = StringAttr::get(Context, "");
+  llm::QuantizedOp Quantized = Llm.lookup<llm::QuantizedOp>(Symbol);
+  exe::SourceAttr Whole =
+      Quantized
+          ? wholeSource(Llm.lookup<llm::SourceOp>(Quantized.getCodes()), Name)
+          : wholeSource(Llm.lookup<llm::SourceOp>(Symbol), Name);
+  RankedTensorType Type = Whole.getType();
+  StringAttr Encoding;
+  ArrayAttr Parts;
+  if (Quantized) {
+    llvm::SmallVector<Attribute> List;
+    for (FlatSymbolRefAttr Part :
+         {Quantized.getScalesAttr(), Quantized.getZerosAttr(),
+          Quantized.getGroupsAttr()})
+      List.push_back(
+          Part ? Attribute(wholeSource(
+                     Llm.lookup<llm::SourceOp>(Part.getValue()), NoName))
+               : UnitAttr::get(Context));
+    Type = cast<RankedTensorType>(Quantized.getType());
+    Encoding = Quantized.getEncodingAttr();
+    Parts = ArrayAttr::get(Context, List);
+  }
+  return exe::SourceAttr::get(
+      Context, Name, Type, Whole.getFile(), Whole.getOffset(),
+      Whole.getLength(), Piece.getBegin(), Piece.getCount(),
+      Piece.getTransposed(), Whole.getData(), Encoding, Parts);
 }
 
 exe::PackedWeightOp ExeSymbols::weight(StringRef Name) {

@@ -3,6 +3,7 @@
 // slower. Nothing is decided here: layouts, numerics and cache type come from
 // choose-precision, scratch sizes from the kernels.
 #include "compiler/kernels/cpu/Scratch.h"
+#include "compiler/weights/Layout.h"
 #include "passes/lowering/ExeSymbols.h"
 #include "passes/lowering/Passes.h"
 #include "passes/lowering/PhaseBuilder.h"
@@ -109,6 +110,11 @@ int64_t StepLowering::weightType(StringRef Name) {
   StringRef Layout = Op ? Op.getLayout() : StringRef();
   if (Layout.ends_with(".w8b32"))
     return kernels::WI8B32;
+  if (Layout.ends_with(".bf16"))
+    return kernels::WBF16;
+  std::optional<llmc::Layout> Form = layoutOf(Layout.str());
+  if (Form && isQuantized(*Form))
+    return static_cast<int64_t>(*Form);
   return Layout.ends_with(".f16") ? kernels::WF16 : kernels::WF32;
 }
 

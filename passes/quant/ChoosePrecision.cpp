@@ -5,9 +5,15 @@
 #include "passes/quant/Passes.h"
 #include "passes/quant/TargetDesc.h"
 
+#include "compiler/kernels/Constants.h"
 #include "dialects/llm/LlmDialect.h"
+#include "passes/util/WeightForm.h"
+
 #include "mlir/IR/Builders.h"
-#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringExtras.h"
+
+#include <set>
 
 using namespace mlir;
 
@@ -17,10 +23,44 @@ namespace llmc {
 
 namespace {
 struct Choice {
-  StringRef Matrix;      ///< layout id
-  StringRef Activations; ///< "f32" or "int8"
-  Type KvCache;
+  std::string Matrix;    ///< layout id; empty: as the file holds each weight
+  std::string Ends;      ///< of embedding and head, when it is another one
+  int64_t Bits = 0;      ///< codes of the file of at most that width stay
+  StringRef Activations; ///< "f32", "int8" or "auto" (int8 where there is one)
+  bool Cpu = true;
 };
+
+/// Whether kernels multiply weights of that layout with int8 activations.
+bool hasIntegerDot(StringAttr LayoutId) {
+  std::optional<Layout> L =
+      LayoutId ? layoutOf(LayoutId.getValue().str()) : std::nullopt;
+  if (!L)
+    return false;
+  return kernels::hasIntegerDot(
+      *L == Layout::P16W8B32 ? kernels::WI8B32 : static_cast<int64_t>(*L));
+}
+
+/// "f32", "f16", "int4": what a user calls a matrix of that layout.
+std::string labelOf(Layout L) {
+  switch (L) {
+  case Layout::P16F16:
+  case Layout::NF16:
+    return "f16";
+  case Layout::P16BF16:
+    return "bf16";
+  case Layout::P16W8B32:
+  case Layout::NW8B32:
+    return "int8";
+  default:
+    break;
+  }
+  if (!isQuantized(L))
+    return "f32";
+  kernels::WeightFormat F = formatOf(L);
+  if (F.Kind == kernels::CodeKind::Integer)
+    return "int" + std::to_string(F.Bits);
+  return F.Kind == kernels::CodeKind::Table ? "fp4" : "fp8";
+}
 
 class ChoosePrecision : public impl::ChoosePrecisionBase<ChoosePrecision> {
 public:
@@ -33,54 +73,103 @@ public:
       return signalPassFailure();
     }
     Choice C;
-    if (failed(choose(*Desc, C)) || failed(annotateWeights(C)))
+    Type KvCache;
+    Matrices.clear();
+    if (failed(choose(*Desc, C)) || failed(annotateWeights(C)) ||
+        failed(annotateOps(C)) || failed(chooseCache(KvCache)))
       return signalPassFailure();
-    annotateOps(C);
     OpBuilder B(&getContext());
     getOperation()->setAttr("llm.target", B.getStringAttr(target));
-    getOperation()->setAttr("llm.precision", B.getStringAttr(precision));
-    getOperation()->setAttr("llm.kv_cache", TypeAttr::get(C.KvCache));
+    getOperation()->setAttr("llm.precision", B.getStringAttr(label()));
+    getOperation()->setAttr("llm.kv_cache", TypeAttr::get(KvCache));
   }
 
 private:
   LogicalResult choose(const TargetDesc &Desc, Choice &C);
+  LogicalResult chooseCache(Type &Cache);
   LogicalResult annotateWeights(const Choice &C);
   LogicalResult setLayout(StringRef Weight, StringRef Layout);
-  void annotateOps(const Choice &C);
+  LogicalResult annotateOps(const Choice &C);
+  std::string layoutOfMatrix(Operation *Op, llm::WeightOp W, const Choice &C,
+                             const SymbolTable &Symbols);
+  std::string label();
+
+  llvm::SetVector<StringRef> Matrices; ///< layouts in use
 };
 
 LogicalResult ChoosePrecision::choose(const TargetDesc &Desc, Choice &C) {
-  bool Cpu = Desc.Kind == TargetKind::Cpu;
-  StringRef P = precision, A = activations, Kv = kvCache;
-  if (P == "int8")
-    C.Matrix = Cpu ? "p16.w8b32" : "n.w8b32";
-  else if (P == "f32" && Cpu)
+  C.Cpu = Desc.Kind == TargetKind::Cpu;
+  StringRef P = precision, A = activations;
+  if (P == "int8") {
+    C.Matrix = C.Cpu ? "p16.w8b32" : "n.w8b32";
+    C.Bits = C.Cpu ? 8 : 0;
+  } else if (P == "int4" && C.Cpu) {
+    // Tables lose most by 4 bits and are read once per token.
+    C.Matrix = nameOf(layoutOf(kernels::Int4Format));
+    C.Ends = "p16.w8b32";
+    C.Bits = 4;
+  } else if (P == "f32" && C.Cpu)
     C.Matrix = "p16.f32";
-  else if (P == "f16" && !Cpu)
-    C.Matrix = "n.f16";
-  else
+  else if (P == "f16")
+    C.Matrix = C.Cpu ? "p16.f16" : "n.f16";
+  else if (P == "bf16" && C.Cpu)
+    C.Matrix = "p16.bf16";
+  else if (P != "file")
     return getOperation().emitError("target ")
            << target << " has no precision '" << P << "', expected "
-           << (Cpu ? "f32 or int8" : "f16 or int8");
+           << (C.Cpu ? "file, f32, f16, bf16, int8 or int4"
+                     : "file, f16 or int8");
 
   if (A != "auto" && A != "f32" && A != "int8")
     return getOperation().emitError("unknown precision of activations '")
            << A << "', expected auto, f32 or int8";
-  if (A == "int8" && (!Cpu || P != "int8"))
+  if (A == "int8" && (!C.Cpu || (P != "int8" && P != "int4" && P != "file")))
     return getOperation().emitError("int8 activations need int8 weights on a "
                                     "CPU target, found ")
            << P << " weights on " << target;
-  C.Activations = Cpu && P == "int8" && A != "f32" ? "int8" : "f32";
+  C.Activations = C.Cpu ? A : "f32";
+  return success();
+}
 
+LogicalResult ChoosePrecision::chooseCache(Type &Cache) {
   OpBuilder B(&getContext());
-  if (Kv == "f32" || (Kv == "auto" && P == "f32"))
-    C.KvCache = B.getF32Type();
+  StringRef Kv = kvCache;
+  // Exact activations are for checking: the cache is not to show either.
+  bool Exact =
+      label() == "f32" ||
+      (activations == "f32" && describeTarget(target)->Kind == TargetKind::Cpu);
+  if (Kv == "f32" || (Kv == "auto" && Exact))
+    Cache = B.getF32Type();
   else if (Kv == "f16" || Kv == "auto")
-    C.KvCache = B.getF16Type();
+    Cache = B.getF16Type();
   else
     return getOperation().emitError("unknown type of the cache '")
            << Kv << "', expected auto, f16 or f32";
   return success();
+}
+
+/// The asked precision, or what the matrices have.
+std::string ChoosePrecision::label() {
+  if (precision != "file")
+    return precision;
+  std::set<std::string> Names;
+  for (StringRef Id : Matrices)
+    Names.insert(labelOf(*layoutOf(Id.str())));
+  return Names.empty() ? "f32" : llvm::join(Names, "+");
+}
+
+std::string ChoosePrecision::layoutOfMatrix(Operation *Op, llm::WeightOp W,
+                                            const Choice &C,
+                                            const SymbolTable &Symbols) {
+  // What the file quantised already is repacked, never rounded again.
+  Layout File = fileLayoutOf(W, Symbols);
+  if (C.Bits > 0 && isQuantized(File) && formatOf(File).Bits <= C.Bits)
+    return nameOf(File);
+  if (!C.Ends.empty() && isa<llm::EmbedOp, llm::LogitsOp>(Op))
+    return C.Ends;
+  if (!C.Matrix.empty())
+    return C.Matrix;
+  return C.Cpu ? nameOf(File) : "n.f16";
 }
 
 LogicalResult ChoosePrecision::setLayout(StringRef Weight, StringRef Layout) {
@@ -89,7 +178,10 @@ LogicalResult ChoosePrecision::setLayout(StringRef Weight, StringRef Layout) {
   if (Old && Old.getValue() != Layout)
     return Op.emitError("weight '") << Weight << "' is used as "
                                     << Old.getValue() << " and as " << Layout;
-  Op->setAttr("llm.layout", StringAttr::get(&getContext(), Layout));
+  StringAttr Id = StringAttr::get(&getContext(), Layout);
+  Op->setAttr("llm.layout", Id);
+  if (Layout != "vec.f32")
+    Matrices.insert(Id.getValue());
   return success();
 }
 
@@ -108,10 +200,20 @@ LogicalResult ChoosePrecision::annotateWeights(const Choice &C) {
       return WalkResult::advance();
     for (NamedAttribute Attr : Op->getAttrs()) {
       FlatSymbolRefAttr Ref = dyn_cast<FlatSymbolRefAttr>(Attr.getValue());
-      if (!Ref || !Symbols.lookup<llm::WeightOp>(Ref.getValue()))
+      llm::WeightOp W =
+          Ref ? Symbols.lookup<llm::WeightOp>(Ref.getValue()) : nullptr;
+      if (!W)
         continue;
-      StringRef Layout =
-          isMatrix(Op, Attr.getName()) ? C.Matrix : StringRef("vec.f32");
+      bool Matrix = isMatrix(Op, Attr.getName());
+      if (Matrix && !C.Cpu && C.Matrix.empty() && isQuantized(W, Symbols)) {
+        Op->emitError("weight '")
+            << W.getSymName() << "' is quantised in the file, target " << target
+            << " has kernels for f16 and int8 only; compile with --f16 or "
+               "--int8";
+        return WalkResult::interrupt();
+      }
+      std::string Layout =
+          Matrix ? layoutOfMatrix(Op, W, C, Symbols) : std::string("vec.f32");
       if (failed(setLayout(Ref.getValue(), Layout)))
         return WalkResult::interrupt();
     }
@@ -120,12 +222,26 @@ LogicalResult ChoosePrecision::annotateWeights(const Choice &C) {
   return failure(Result.wasInterrupted());
 }
 
-void ChoosePrecision::annotateOps(const Choice &C) {
-  StringAttr Policy = StringAttr::get(&getContext(), C.Activations);
+/// int8 activations where they are wanted and the weights have such kernels.
+LogicalResult ChoosePrecision::annotateOps(const Choice &C) {
+  bool Any = false;
   getOperation().walk([&](Operation *Op) {
-    if (isa<llm::LinearOp, llm::QkvOp, llm::LogitsOp>(Op))
-      Op->setAttr("llm.activations", Policy);
+    if (!isa<llm::LinearOp, llm::QkvOp, llm::LogitsOp>(Op))
+      return;
+    FlatSymbolRefAttr Ref = Op->getAttrOfType<FlatSymbolRefAttr>("weight");
+    llm::WeightOp W =
+        getOperation().lookupSymbol<llm::WeightOp>(Ref.getValue());
+    bool Int8 = C.Activations != "f32" &&
+                hasIntegerDot(W->getAttrOfType<StringAttr>("llm.layout"));
+    Any |= Int8;
+    Op->setAttr("llm.activations",
+                StringAttr::get(&getContext(), Int8 ? "int8" : "f32"));
   });
+  if (C.Activations == "int8" && !Any)
+    return getOperation().emitError("int8 activations need integer weights, "
+                                    "found ")
+           << label();
+  return success();
 }
 } // namespace
 } // namespace llmc

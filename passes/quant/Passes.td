@@ -9,15 +9,27 @@ def ChoosePrecision : Pass<"llmc-choose-precision", "::mlir::ModuleOp"> {
     Annotates, for one target, what lowering then spells out: `llm.layout` of
     every llm.weight (matrices by the precision, vectors and tables always
     `vec.f32`), `llm.activations` (f32 or int8) of every product, and on the
-    module `llm.target`, `llm.precision` and `llm.kv_cache`. An embedding has
-    the layout of the head, so that tied ones are packed once.
+    module `llm.target`, `llm.precision` and `llm.kv_cache`. `file` keeps every
+    matrix as the file holds it: f32, f16, bf16 or the file's codes, scales and
+    zero points in the packed format that has them (p16.f32 where none has).
+    Forms are a matter of each weight; tied ones are packed once, since they
+    have the same form.
 
     | target | precision | matrices | activations (auto) | cache (auto) |
     | --- | --- | --- | --- | --- |
+    | CPU | file | by weight | int8 where kernels have them | f16, for f32 f32 |
     | CPU | f32 | p16.f32 | f32 | f32 |
+    | CPU | f16, bf16 | p16.f16, p16.bf16 | f32 | f16 |
     | CPU | int8 | p16.w8b32 | int8 | f16 |
-    | CUDA | f16 | n.f16 | f32 | f16 |
+    | CPU | int4 | p16.i4b32.f16.min; embedding and head p16.w8b32 | int8 | f16 |
+    | CUDA | file, f16 | n.f16 | f32 | f16 |
     | CUDA | int8 | n.w8b32 | f32 | f16 |
+
+    With int8 and int4, codes of the file of at most that width are repacked as
+    they are, never rounded again.
+
+    With `activations=f32` on the CPU the cache is f32, too, unless asked for
+    otherwise.
 
     ```mlir
     // before
@@ -32,7 +44,7 @@ def ChoosePrecision : Pass<"llmc-choose-precision", "::mlir::ModuleOp"> {
     Option<"target", "target", "std::string", "\"x86-64-avx512vnni\"",
            "target to compile for">,
     Option<"precision", "precision", "std::string", "\"f32\"",
-           "of weights: f32, f16 or int8">,
+           "of weights: file, f32, f16, bf16, int8 or int4">,
     Option<"activations", "activations", "std::string", "\"auto\"",
            "of products: auto, f32 or int8">,
     Option<"kvCache", "kv-cache", "std::string", "\"auto\"",

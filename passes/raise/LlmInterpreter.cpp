@@ -3,6 +3,7 @@
 #include "passes/raise/LlmInterpreter.h"
 
 #include "compiler/eval/Convert.h"
+#include "compiler/eval/QuantizedValue.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 #include <cmath>
@@ -65,10 +66,19 @@ Result<const Matrix *> LlmInterpreter::weight(Ref Name) {
   W.Rows = Shape[0];
   W.Cols = Shape.size() == 2 ? Shape[1] : 1;
   for (auto P : Op.getPieces().getAsRange<llm::PieceAttr>()) {
-    auto Source = Symbols.lookup<llm::SourceOp>(P.getSource().getValue());
+    StringRef From = P.getSource().getValue();
     std::vector<float> Data;
-    LLMC_RETURN_IF_ERROR(readSource(Source, Data));
-    ArrayRef<int64_t> S = cast<RankedTensorType>(Source.getType()).getShape();
+    ArrayRef<int64_t> S;
+    if (auto Codes = Symbols.lookup<llm::QuantizedOp>(From)) {
+      if (!Reader)
+        return unsupportedError("weights cannot be read here");
+      LLMC_ASSIGN_OR_RETURN(Data, eval::dequantized(Codes, Reader));
+      S = cast<RankedTensorType>(Codes.getType()).getShape();
+    } else {
+      auto Source = Symbols.lookup<llm::SourceOp>(From);
+      LLMC_RETURN_IF_ERROR(readSource(Source, Data));
+      S = cast<RankedTensorType>(Source.getType()).getShape();
+    }
     int64_t Stride = S.size() == 2 ? S[1] : 1;
     for (int64_t R = P.getBegin(); R < P.getBegin() + P.getCount(); ++R)
       for (int64_t C = 0; C < W.Cols; ++C)

@@ -460,6 +460,17 @@ void Stepper::renameWeights() {
     for (auto P : Weight.getPieces().getAsRange<llm::PieceAttr>())
       UsedSources.insert(P.getSource().getAttr());
   }
+  for (llm::QuantizedOp Q :
+       llvm::make_early_inc_range(Module.getOps<llm::QuantizedOp>())) {
+    if (!UsedSources.contains(Q.getSymNameAttr())) {
+      Q.erase();
+      continue;
+    }
+    for (FlatSymbolRefAttr Part : {Q.getCodesAttr(), Q.getScalesAttr(),
+                                   Q.getZerosAttr(), Q.getGroupsAttr()})
+      if (Part)
+        UsedSources.insert(Part.getAttr());
+  }
   for (Operation &Op : llvm::make_early_inc_range(*Module.getBody()))
     if (auto Source = dyn_cast<llm::SourceOp>(Op);
         Source && !UsedSources.contains(Source.getSymNameAttr()))

@@ -64,6 +64,9 @@ std::optional<WeightView> WeightMaker::view(Value V) {
     } else if (auto Weight = dyn_cast<onnx::WeightOp>(Op)) {
       Out.Data = Symbols.lookup(Weight.getDataAttr().getValue());
       break;
+    } else if (auto Codes = dyn_cast<llm::QuantizedValueOp>(Op)) {
+      Out.Data = Symbols.lookup(Codes.getSource());
+      break;
     } else if (isa<onnx::ConstantOp>(Op)) {
       Out.Data = Op;
       break;
@@ -112,6 +115,8 @@ FlatSymbolRefAttr WeightMaker::source(Operation *Data) {
         Shaped(Value.getType().getShape(), Value.getElementType());
     return data(nodeName(Constant), Value.reshape(Type), Data->getLoc());
   }
+  if (auto Codes = dyn_cast<llm::QuantizedOp>(Data))
+    return FlatSymbolRefAttr::get(Codes.getSymNameAttr());
   auto Weight = cast<onnx::WeightDataOp>(Data);
   std::string Name = ("src." + Weight.getSymName()).str();
   if (Symbols.lookup(Name))

@@ -15,7 +15,8 @@ namespace llmc::raise {
 
 /// A value that is a tensor of the file seen through what only renames it.
 struct WeightView {
-  mlir::Operation *Data = nullptr;  ///< onnx.weight_data or onnx.constant
+  mlir::Operation *Data = nullptr;  ///< onnx.weight_data, onnx.constant or
+                                    ///< llm.quantized
   llvm::SmallVector<int64_t> Shape; ///< of the value, dims of 1 removed
   bool Transposed = false;          ///< value = transpose of the data
 };

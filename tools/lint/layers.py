@@ -23,7 +23,7 @@ ARROWS = {
     "dialects/onnx": ["dialects/support"],
     "dialects/llm": ["dialects/support"],
     "dialects/exe": ["dialects/support", "compiler/kernels/Catalogue.h"],
-    "compiler/weights": [BASE],
+    "compiler/weights": [BASE, "compiler/kernels/WeightFormat.h"],
     "compiler/eval": DIALECTS + [BASE, "compiler/weights", "passes/util"],
     "compiler/frontend": DIALECTS + [BASE, "compiler/weights"],
     "passes": DIALECTS + [BASE, "compiler/eval", "compiler/weights", "compiler/kernels", "runtime/device/StepAbi.h"],

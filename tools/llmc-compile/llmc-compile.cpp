@@ -41,10 +41,10 @@ struct LaterFlags {
 
 /// A flag that is parsed, but not implemented, is refused by its name.
 Status refuseLater(const CompileOptions &O, const LaterFlags &L) {
-  const std::string Weights = "weights are --f32 (CPU), --f16 (CUDA) or --int8";
+  const std::string Weights =
+      "weights are as the file holds them, --f32, --bf16, --int4 (CPU), "
+      "--f16 or --int8";
   const std::tuple<bool, std::string, std::string> Flags[] = {
-      {O.Precision == "bf16" || O.Precision == "int4", "--" + O.Precision,
-       Weights},
       {!L.Quant.empty(), "--quant " + L.Quant, Weights + ", all alike"},
       {O.Activations == "bf16", "--activations bf16",
        "activations are auto, f32 or int8"},

@@ -11,7 +11,7 @@ extern "C" void LLMC_KERNEL(linear)(
   alignas(64) uint8_t Private[PrivateBytes];
   RowSet Rows = rowsOf(C, Domain);
   RowSource S{X, nullptr, K, Norm, Gain, NormBias, Eps, XPolicy};
-  PackedMatrix M{Weight, K, N, WType};
+  PackedMatrix M{Weight, K, N, WType, XPolicy};
   int64_t Panels = (N + 15) / 16;
   Range Mine = share(C, Panels);
   if (Glu != ActNone) {

@@ -12,7 +12,7 @@ extern "C" void LLMC_KERNEL(logits)(
   alignas(64) uint8_t Private[PrivateBytes];
   RowSet Rows = rowsOf(C, RowsR);
   RowSource S{X, LogitRows, K, Norm, Gain, NormBias, Eps, XPolicy};
-  PackedMatrix M{Weight, K, N, WType};
+  PackedMatrix M{Weight, K, N, WType, XPolicy};
   Range Mine = share(C, (N + 15) / 16);
   const uint8_t *Packed = packRows(
       C, Rows, S, Weight + Mine.Begin * panelBytes(K, WType), Xq, Private);

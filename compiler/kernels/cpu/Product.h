@@ -11,13 +11,14 @@
 #define LLMC_COMPILER_KERNELS_CPU_PRODUCT_H
 
 #include "compiler/kernels/cpu/Math.h"
-#include "compiler/kernels/cpu/Tile.h"
+#include "compiler/kernels/cpu/TileCodes.h"
 
 namespace llmc::kernels {
 
 struct PackedMatrix {
   const uint8_t *Data;
   int64_t K, N, Type;
+  int64_t Policy; ///< of the rows it is multiplied with
 };
 
 /// Rows that every thread packs for itself instead of sharing the work, since a
@@ -55,13 +56,13 @@ template <bool Pairs, typename Epilogue>
 LLMC_INLINE void runUnit(PackedMatrix M, int64_t P, int64_t Panels, Unit U,
                          const uint8_t *X, bool Fetch, Epilogue Epi) {
   int64_t Bytes = panelBytes(M.K, M.Type);
-  const uint8_t *W = M.Data + P * Bytes;
+  const uint8_t *W = M.Data + headerBytes(M.Type) + P * Bytes;
   VF Out[2 * UnitRows];
-  if (M.Type == WF32)
-    tiles<WF32>(W, Bytes, X, M.K, false, U.Rows, Panels, 0, Out);
+  if (M.Policy == XF32)
+    tilesExact(M.Type, M.Data, W, Bytes, X, M.K, U.Rows, Panels, Out);
   else
-    tiles<WI8B32>(W, Bytes, X, M.K, U.Two, U.Rows, Panels,
-                  Fetch ? Panels * Bytes : 0, Out);
+    tilesInt8(M.Type, M.Data, W, Bytes, X, M.K, U.Two, U.Rows, Panels,
+              Fetch ? Panels * Bytes : 0, Out);
   if constexpr (Pairs) {
 #pragma clang loop unroll(disable)
     for (int64_t R = 0; R < U.Rows; ++R)

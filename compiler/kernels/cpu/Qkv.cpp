@@ -72,7 +72,7 @@ LLMC_KERNEL(qkv)(const LlmcCtx *C, const float *X, const float *Gain,
   QkvShape Shape{K,          Heads,       KvHeads, HeadDim,   VHeadDim,
                  RotaryHalf, Interleaved, KvKind,  PageStride};
   int64_t N = Heads * HeadDim + KvHeads * (HeadDim + VHeadDim);
-  PackedMatrix M{Weight, K, N, WType};
+  PackedMatrix M{Weight, K, N, WType, XPolicy};
   Range Mine = share(C, Heads + 2 * KvHeads);
   const uint8_t *First =
       Weight + packedHead(Shape, Mine.Begin).Row / 16 * panelBytes(K, WType);

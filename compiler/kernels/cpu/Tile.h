@@ -14,10 +14,6 @@ inline namespace LLMC_ISA {
 /// Bytes of one packed int8 record: 64 k of a panel, and its two scale lines.
 constexpr int64_t RecordBytes = 1088;
 
-LLMC_INLINE int64_t panelBytes(int64_t K, int64_t WType) {
-  return WType == WF32 ? K * 64 : roundUp(K, 64) / 64 * RecordBytes;
-}
-
 /// Result[panel * Rows + row] = outputs of the tile.
 template <int Rows, int Panels>
 LLMC_SHARED void tileF32(const uint8_t *W, int64_t PanelBytes, const uint8_t *X,

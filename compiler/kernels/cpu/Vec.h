@@ -21,6 +21,7 @@ namespace llmc::kernels {
 #error "compile kernels with -DLLMC_ISA_<isa>"
 #endif
 #define LLMC_INLINE static inline __attribute__((always_inline))
+#define LLMC_MEMBER inline __attribute__((always_inline))
 // A function that stays one: its copies in several kernels become one when the
 // kernels are linked. To be defined in the inline namespace LLMC_ISA.
 #define LLMC_SHARED __attribute__((noinline))
@@ -97,6 +98,10 @@ LLMC_INLINE float maxLanes(VF X) {
 }
 
 #if defined(LLMC_ISA_avx512vnni)
+/// Value[Index[i]], indices in [0, 16).
+LLMC_INLINE VF lookup(VF Values, VI Index) {
+  return (VF)_mm512_permutexvar_ps((__m512i)Index, (__m512)Values);
+}
 /// Round to nearest even; what does not fit is INT_MIN.
 LLMC_INLINE VI toInt(VF X) { return (VI)_mm512_cvtps_epi32((__m512)X); }
 /// Acc[i] + sum of W[4i+j] (u8) * byte j of X (s8): 16 rows, 4 k each.
@@ -104,9 +109,31 @@ LLMC_INLINE VI dot(VI Acc, VB W, int32_t X) {
   return (VI)_mm512_dpbusd_epi32((__m512i)Acc, (__m512i)W,
                                  _mm512_set1_epi32(X));
 }
+/// The same where W may be any byte, with nothing to take out but 128.
+LLMC_INLINE VI dotByte(VI Acc, VB W, int32_t X) { return dot(Acc, W, X); }
+/// The same for W below 16.
+LLMC_INLINE VI dotSmall(VI Acc, VB W, int32_t X) { return dot(Acc, W, X); }
 /// Weights are stored with 128 added; the start value takes it out again.
 LLMC_INLINE VI dotStart(int32_t Compensation) { return splatInt(Compensation); }
 #else
+LLMC_INLINE VF lookup(VF Values, VI Index) {
+  typedef float V8 __attribute__((ext_vector_type(8)));
+  typedef int32_t I8 __attribute__((ext_vector_type(8)));
+  V8 Low = Values.lo, High = Values.hi;
+  VF R;
+  for (int Half = 0; Half < 2; ++Half) {
+    I8 I = Half ? Index.hi : Index.lo;
+    __m256 A = _mm256_permutevar8x32_ps((__m256)Low, (__m256i)I);
+    __m256 B = _mm256_permutevar8x32_ps((__m256)High, (__m256i)I);
+    // Bit 3 of the index becomes the sign that blends.
+    V8 V = (V8)_mm256_blendv_ps(A, B, (__m256)(I << 28));
+    if (Half)
+      R.hi = V;
+    else
+      R.lo = V;
+  }
+  return R;
+}
 LLMC_INLINE VI toInt(VF X) {
   typedef float V8 __attribute__((ext_vector_type(8)));
   typedef int32_t I8 __attribute__((ext_vector_type(8)));
@@ -130,6 +157,38 @@ LLMC_INLINE VI dot(VI Acc, VB W, int32_t X) {
   VI R;
   R.lo = (I8)dotHalf((__m256i)(I8)Acc.lo, (__m256i)(I8)V.lo, X);
   R.hi = (I8)dotHalf((__m256i)(I8)Acc.hi, (__m256i)(I8)V.hi, X);
+  return R;
+}
+/// Even and odd bytes in 16 bits each: exact for every byte, where dotHalf
+/// would lose the sign of -128.
+LLMC_INLINE __m256i dotByteHalf(__m256i Acc, __m256i W, int32_t X) {
+  __m256i B = _mm256_set1_epi32(X);
+  __m256i Even =
+      _mm256_madd_epi16(_mm256_and_si256(W, _mm256_set1_epi16(0xff)),
+                        _mm256_srai_epi16(_mm256_slli_epi16(B, 8), 8));
+  __m256i Odd =
+      _mm256_madd_epi16(_mm256_srli_epi16(W, 8), _mm256_srai_epi16(B, 8));
+  return _mm256_add_epi32(Acc, _mm256_add_epi32(Even, Odd));
+}
+LLMC_INLINE VI dotByte(VI Acc, VB W, int32_t X) {
+  typedef int32_t I8 __attribute__((ext_vector_type(8)));
+  VI V = (VI)W;
+  VI R;
+  R.lo = (I8)dotByteHalf((__m256i)(I8)Acc.lo, (__m256i)(I8)V.lo, X);
+  R.hi = (I8)dotByteHalf((__m256i)(I8)Acc.hi, (__m256i)(I8)V.hi, X);
+  return R;
+}
+/// Four products of less than 16 * 128 in 16 bits: no sign trick needed.
+LLMC_INLINE __m256i dotSmallHalf(__m256i Acc, __m256i W, int32_t X) {
+  __m256i P = _mm256_maddubs_epi16(W, _mm256_set1_epi32(X));
+  return _mm256_add_epi32(Acc, _mm256_madd_epi16(P, _mm256_set1_epi16(1)));
+}
+LLMC_INLINE VI dotSmall(VI Acc, VB W, int32_t X) {
+  typedef int32_t I8 __attribute__((ext_vector_type(8)));
+  VI V = (VI)W;
+  VI R;
+  R.lo = (I8)dotSmallHalf((__m256i)(I8)Acc.lo, (__m256i)(I8)V.lo, X);
+  R.hi = (I8)dotSmallHalf((__m256i)(I8)Acc.hi, (__m256i)(I8)V.hi, X);
   return R;
 }
 LLMC_INLINE VI dotStart(int32_t) { return splatInt(0); }

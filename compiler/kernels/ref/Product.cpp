@@ -94,60 +94,33 @@ QuantRow quantiseRow(std::vector<float> X, int64_t Policy, bool Generated) {
   return Q;
 }
 
-namespace {
-constexpr int64_t RecordBytes = 1088;
-
-struct Int8Element {
-  int32_t Value;
-  float Scale;
-};
-
-Int8Element int8Element(const uint8_t *W, int64_t K, int64_t Row, int64_t Col) {
-  const uint8_t *Record =
-      W + Row / 16 * ((K + 63) / 64 * RecordBytes) + Col / 64 * RecordBytes;
-  int64_t R = Row % 16, C = Col % 64;
-  uint16_t Half;
-  std::memcpy(&Half, Record + 1024 + C / 32 * 32 + R * 2, 2);
-  return {Record[C / 4 * 64 + R * 4 + C % 4] - 128, fromHalf(Half)};
-}
-
-float f32Element(const uint8_t *W, int64_t K, int64_t Row, int64_t Col) {
-  float F;
-  std::memcpy(&F, W + ((Row / 16 * K + Col) * 16 + Row % 16) * 4, 4);
-  return F;
-}
-} // namespace
-
 float product(const QuantRow &X, const uint8_t *W, int64_t K, int64_t N,
               int64_t WType) {
   float Sum = 0.0f;
-  if (WType == WF32) {
-    for (int64_t I = 0; I < K; ++I)
-      Sum = std::fmaf(f32Element(W, K, N, I), X.Exact[I], Sum);
-    return Sum;
-  }
-  for (size_t B = 0; B < X.Scales.size(); ++B) {
-    int32_t Hi = 0, Lo = 0;
-    float WScale = 0.0f;
+  for (size_t I = 0; I < X.Exact.size(); ++I)
+    Sum = std::fmaf(packedValue(W, K, N, int64_t(I), WType), X.Exact[I], Sum);
+  // Per block of 32: exact integers, then one fma, and one for the minimum.
+  for (size_t B = 0; B < X.Scales.size() && int64_t(B) * 32 < K; ++B) {
+    int32_t Hi = 0, Lo = 0, SumHi = 0, SumLo = 0;
+    CodeElement E{};
     for (int64_t I = B * 32; I < int64_t(B) * 32 + 32; ++I) {
-      Int8Element E = int8Element(W, K, N, I);
-      WScale = E.Scale;
-      Hi += E.Value * X.Hi[I];
-      if (!X.Lo.empty())
-        Lo += E.Value * X.Lo[I];
+      if (I < K)
+        E = codeElement(W, K, N, I, WType);
+      int32_t Q = E.Code - static_cast<int32_t>(E.Zero);
+      Hi += Q * X.Hi[I];
+      SumHi += X.Hi[I];
+      if (!X.Lo.empty()) {
+        Lo += Q * X.Lo[I];
+        SumLo += X.Lo[I];
+      }
     }
     int32_t Block = X.Lo.empty() ? Hi : 254 * Hi + Lo;
-    Sum = std::fmaf(static_cast<float>(Block), WScale * X.Scales[B], Sum);
+    int32_t Ones = X.Lo.empty() ? SumHi : 254 * SumHi + SumLo;
+    Sum = std::fmaf(static_cast<float>(Block), E.Scale * X.Scales[B], Sum);
+    if (E.HasMinimum)
+      Sum = std::fmaf(static_cast<float>(Ones), E.Minimum * X.Scales[B], Sum);
   }
   return Sum;
-}
-
-float packedValue(const uint8_t *W, int64_t K, int64_t Row, int64_t Col,
-                  int64_t WType) {
-  if (WType == WF32)
-    return f32Element(W, K, Row, Col);
-  Int8Element E = int8Element(W, K, Row, Col);
-  return static_cast<float>(E.Value) * E.Scale;
 }
 
 bool isPrompt(const LlmcCtx *C, int64_t Domain, int64_t R) {

@@ -29,6 +29,17 @@ QuantRow quantiseRow(std::vector<float> X, int64_t Policy, bool Generated);
 float product(const QuantRow &X, const uint8_t *W, int64_t K, int64_t N,
               int64_t WType);
 
+/// A code of a packed matrix and what belongs to it; Value is the code as a
+/// number, by table or float format.
+struct CodeElement {
+  int32_t Code;
+  float Value, Scale, Zero;
+  bool HasMinimum; ///< instead of a zero point
+  float Minimum;
+};
+CodeElement codeElement(const uint8_t *W, int64_t K, int64_t Row, int64_t Col,
+                        int64_t WType);
+
 /// Element (row, col) of a packed matrix.
 float packedValue(const uint8_t *W, int64_t K, int64_t Row, int64_t Col,
                   int64_t WType);

@@ -1,5 +1,6 @@
 // The limits of the CPU kernels, checked before code is made for them.
 #include "compiler/kernels/Catalogue.h"
+#include "compiler/kernels/WeightFormat.h"
 #include "compiler/kernels/cpu/Scratch.h"
 #include "compiler/target/cpu/StepBuilder.h"
 
@@ -65,11 +66,12 @@ Status checkScratch(exe::PhaseOp Phase, Constants &C) {
 Status checkPhase(exe::PhaseOp Phase) {
   Constants C(Phase);
   if (C.has("wtype")) {
-    if (C["wtype"] != kernels::WF32 && C["wtype"] != kernels::WI8B32)
-      return C.fail("wtype 0 (f32) or", kernels::WI8B32, C["wtype"]);
-    int64_t Policy = C["wtype"] == kernels::WF32 ? kernels::XF32 : kernels::XI8;
-    if (C.has("xpolicy") && C["xpolicy"] != Policy)
-      return C.fail("for its wtype xpolicy", Policy, C["xpolicy"]);
+    int64_t Type = C["wtype"];
+    if (!kernels::isQuantized(Type) &&
+        (Type < kernels::WF32 || Type > kernels::WBF16))
+      return C.fail("wtype at most", kernels::WBF16, Type);
+    if (C["xpolicy"] != kernels::XF32 && !kernels::hasIntegerDot(Type))
+      return C.fail("for its wtype xpolicy", kernels::XF32, C["xpolicy"]);
   }
   if (C.has("kvtype") && C["kvtype"] != kernels::KvF32 &&
       C["kvtype"] != kernels::KvF16)

@@ -36,6 +36,25 @@ llm.source @f : tensor<4x2xf32> {data = dense<0.0> : tensor<4x2xf32>}
 llm.weight @weight_c3 : tensor<4x2xf32> [#llm.piece<source = @f, begin = 0, count = 4, transposed = true>]
 
 // -----
+llm.source @s : tensor<4xf32> {data = dense<0.0> : tensor<4xf32>}
+// expected-error @+1 {{C1: @nothing is not an llm.source}}
+llm.quantized @quantized_c1 : tensor<4x2xf32> codes(@nothing) scales(@s) "u8 pitch 2"
+
+// -----
+llm.source @s : tensor<4xf32> {data = dense<0.0> : tensor<4xf32>}
+// expected-error @+1 {{C2: expected a static shape of rank 1 or 2, found 'tensor<?x2xf32>'}}
+llm.quantized @quantized_c2 : tensor<?x2xf32> codes(@s) scales(@s) "u8 pitch 2"
+
+// -----
+llm.source @s : tensor<4xf32> {data = dense<0.0> : tensor<4xf32>}
+llm.quantized @q : tensor<4x2xf32> codes(@s) scales(@s) "u8 pitch 2"
+func.func @quantized_value_c1() {
+  // expected-error @+1 {{C1: the result has type 'tensor<2x4xf32>', expected 'tensor<4x2xf32>'}}
+  %w = llm.quantized_value @q : tensor<2x4xf32>
+  return
+}
+
+// -----
 // expected-error @+1 {{C1: unknown kind 'ring', expected paged_kv}}
 llm.state @state_c1 {kind = "ring", index = 0, kv_heads = 1, head_dim = 8, v_head_dim = 8}
 

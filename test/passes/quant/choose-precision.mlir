@@ -14,7 +14,7 @@
 // EXACT: module attributes {llm.kv_cache = f32, llm.precision = "int8"
 // CUDA: module attributes {llm.kv_cache = f16, llm.precision = "int8", llm.target = "sm_80"}
 // HALF: module attributes {llm.kv_cache = f16, llm.precision = "f16", llm.target = "sm_90"}
-// NOF32: error: target sm_80 has no precision 'f32', expected f16 or int8
+// NOF32: error: target sm_80 has no precision 'f32', expected file, f16 or int8
 // NOINT8: error: int8 activations need int8 weights on a CPU target, found f32 weights on x86-64-avx512vnni
 // NOTARGET: error: unknown target 'pdp11'
 llm.source @s : tensor<64x32xf32> {file = 1, offset = 0, length = 8192}
