@@ -119,6 +119,9 @@ def main():
     wheel = BUILD / "lib" / "nvrtc"  # beside the compiler, but not beside the test programs
     if wheel.exists():
         os.environ.setdefault("LLMC_NVRTC", str(wheel))
+    simulator = BUILD / "bin" / "libllmc-cudasim.so"
+    if simulator.exists():
+        os.environ.setdefault("LLMC_CUDASIM", str(simulator))
     totals = Totals()
     for name, run in (("lit", run_lit), ("gtest", run_gtest), ("python", run_python)):
         if args.only in (None, name):
