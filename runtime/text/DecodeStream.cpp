@@ -41,6 +41,7 @@ Filter filterOf(const DecodeStep &S) {
   case DecodeStep::ByteFallback:
   case DecodeStep::ReplaceRegex:
   case DecodeStep::Ctc:
+  case DecodeStep::LeadingMark:
     return Filter::Hold;
   }
   return Filter::Hold;
@@ -142,7 +143,7 @@ void DecodeStream::token(size_t Step, std::string T, std::string &Out) {
   }
   // A pattern that gives up leaves the token as it is; decode reports it.
   (void)D.apply(Step, S.First, T, Scratch);
-  S.First = false;
+  S.First = S.First && staysFirst(What, T);
   if (What.What != DecodeStep::Ctc || !T.empty())
     token(Step + 1, std::move(T), Out);
 }

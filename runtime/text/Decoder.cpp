@@ -163,6 +163,10 @@ Status Decoder::apply(size_t Step, bool First, std::string &T,
   case DecodeStep::Bpe:
     T = replaceText(T, D.Pattern, " ");
     break;
+  case DecodeStep::LeadingMark:
+    if (First && T.starts_with(D.Pattern))
+      T.erase(0, D.Pattern.size());
+    break;
   case DecodeStep::Spaces:
     if (!First)
       T.insert(0, " ");
@@ -180,11 +184,13 @@ Status Decoder::applyAll(size_t Step, std::vector<std::string> &Tokens,
   }
   if (D.What == DecodeStep::Ctc)
     Tokens.erase(std::unique(Tokens.begin(), Tokens.end()), Tokens.end());
+  bool First = true;
   for (size_t I = 0; I < Tokens.size(); ++I) {
     if (D.What == DecodeStep::Bpe && I + 1 == Tokens.size())
       Tokens[I] = replaceText(Tokens[I], D.Pattern, "");
     else
-      LLMC_RETURN_IF_ERROR(apply(Step, I == 0, Tokens[I], S));
+      LLMC_RETURN_IF_ERROR(apply(Step, First, Tokens[I], S));
+    First = First && staysFirst(D, Tokens[I]);
   }
   if (D.What == DecodeStep::Ctc)
     std::erase(Tokens, std::string());

@@ -42,6 +42,11 @@ private:
   size_t Fused = 0;
 };
 
+/// The token behind one that the step made T is still the first.
+inline bool staysFirst(const DecodeStep &S, std::string_view T) {
+  return S.What == DecodeStep::LeadingMark && S.Start == 1 && T.empty();
+}
+
 /// The byte that "<0x0A>" spells; -1: another token.
 int byteOfFallback(std::string_view Spelling);
 

@@ -273,6 +273,44 @@ Status Normalizer::runStep(size_t I, std::string &Text,
   return Status::success();
 }
 
+/// Each step is asked twice, with the first character and without, over the
+/// begin of the text: the difference in length is what the character became.
+Result<size_t> Normalizer::firstLength(std::string_view Text,
+                                       SplitRegex::Scratch &S) const {
+  constexpr size_t Window = 64;
+  size_t End = 0, Length = 0;
+  while (End < Text.size() && End < Window)
+    nextCodePoint(Text, End);
+  std::string Whole(Text.substr(0, End));
+  if (!Whole.empty())
+    nextCodePoint(Whole, Length);
+  for (size_t I = 0; I < Steps.size() && Length > 0; ++I) {
+    std::string Rest = Whole.substr(Length);
+    size_t First = 0;
+    bool IsWhite = charTraits(nextCodePoint(Whole, First)) & White;
+    LLMC_RETURN_IF_ERROR(runStep(I, Whole, S));
+    if (Steps[I].What == NormalStep::Strip) {
+      // What follows white space would be stripped alone, but not here.
+      Length =
+          IsWhite && (Steps[I].Flags & 1) ? 0 : std::min(Length, Whole.size());
+      continue;
+    }
+    if (Steps[I].What == NormalStep::Prepend) {
+      Length += Steps[I].Content.size();
+      continue;
+    }
+    LLMC_RETURN_IF_ERROR(runStep(I, Rest, S));
+    bool Apart = Whole.size() >= Rest.size() && Whole.ends_with(Rest);
+    if (Apart) {
+      Length = Whole.size() - Rest.size();
+    } else { // it joined with what follows
+      Length = 0;
+      nextCodePoint(Whole, Length);
+    }
+  }
+  return Length;
+}
+
 Status Normalizer::run(std::string &Text, SplitRegex::Scratch &S) const {
   for (size_t I = 0; I < Steps.size(); ++I) {
     LLMC_RETURN_IF_ERROR(runStep(I, Text, S));

@@ -18,6 +18,10 @@ public:
   /// Rewrites well-formed Text. Fails when a pattern takes too long or the
   /// text grows beyond what a tokenizer takes.
   Status run(std::string &Text, SplitRegex::Scratch &S) const;
+  /// Bytes in front of the rewritten Text that stem from its first character;
+  /// 0 when that is dropped.
+  Result<size_t> firstLength(std::string_view Text,
+                             SplitRegex::Scratch &S) const;
 
 private:
   Status runStep(size_t I, std::string &Text, SplitRegex::Scratch &S) const;

@@ -142,20 +142,29 @@ void splitLength(std::string_view Text, size_t Offset, uint32_t Number,
   }
 }
 
-/// Rewrites each piece by Change(piece, is the first one of the user's text).
+/// Rewrites each piece by Change(piece, is it at the user's begin). Zero: how
+/// many bytes in front stem from the user's first character; a piece is at
+/// the begin when its first byte is one of them.
 template <typename F>
-void rewrite(std::string &Text, std::vector<Piece> &Pieces, bool &AtStart,
+void rewrite(std::string &Text, std::vector<Piece> &Pieces, size_t &Zero,
              F Change) {
-  AtStart = AtStart && !Pieces.empty() && Pieces.front().Begin == 0;
-  std::string New;
+  std::string New, Part;
   New.reserve(Text.size() + Pieces.size());
-  for (size_t I = 0; I < Pieces.size(); ++I) {
+  size_t NewZero = 0;
+  for (Piece &P : Pieces) {
     size_t Begin = New.size();
-    Change(std::string_view(Text).substr(Pieces[I].Begin,
-                                         Pieces[I].End - Pieces[I].Begin),
-           AtStart && I == 0, New);
-    Pieces[I] = {Begin, New.size()};
+    std::string_view Old =
+        std::string_view(Text).substr(P.Begin, P.End - P.Begin);
+    bool First = P.Begin < Zero;
+    Change(Old, First, New);
+    if (First) {
+      Part.clear();
+      Change(Old.substr(0, std::min(P.End, Zero) - P.Begin), First, Part);
+      NewZero = Begin + Part.size();
+    }
+    P = {Begin, New.size()};
   }
+  Zero = NewZero;
   Text = std::move(New);
 }
 
@@ -241,7 +250,7 @@ Status PreTokenizer::split(size_t Step, std::string_view Text, Piece Range,
   return Status::success();
 }
 
-Status PreTokenizer::run(std::string &Text, bool AtStart,
+Status PreTokenizer::run(std::string &Text, size_t Zero,
                          std::vector<Piece> &Pieces, Scratch &S) const {
   Pieces.clear();
   if (!Text.empty())
@@ -249,7 +258,7 @@ Status PreTokenizer::run(std::string &Text, bool AtStart,
   for (size_t I = 0; I < Steps.size(); ++I) {
     const PreStep &St = Steps[I];
     if (St.What == PreStep::PrefixSpace) {
-      rewrite(Text, Pieces, AtStart,
+      rewrite(Text, Pieces, Zero,
               [](std::string_view P, bool, std::string &Out) {
                 Out += P.front() == ' ' ? "" : " ";
                 Out += P;
@@ -257,14 +266,14 @@ Status PreTokenizer::run(std::string &Text, bool AtStart,
       continue;
     }
     if (St.What == PreStep::Metaspace) {
-      rewrite(Text, Pieces, AtStart,
+      rewrite(Text, Pieces, Zero,
               [&St](std::string_view P, bool First, std::string &Out) {
                 metaspace(St, P, First, Out);
               });
       continue;
     }
     if (St.What == PreStep::Bytes) {
-      rewrite(Text, Pieces, AtStart,
+      rewrite(Text, Pieces, Zero,
               [](std::string_view P, bool, std::string &Out) {
                 appendByteLevel(P, Out);
               });

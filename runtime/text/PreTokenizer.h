@@ -26,9 +26,10 @@ public:
   };
 
   /// Runs all steps over Text (well-formed UTF-8), which a step may rewrite;
-  /// Pieces are ranges of the final text, none empty. AtStart: the text is the
-  /// beginning of what the user gave.
-  Status run(std::string &Text, bool AtStart, std::vector<Piece> &Pieces,
+  /// Pieces are ranges of the final text, none empty. Zero: bytes in front that
+  /// stem from the first character that the user gave (0: the text is not the
+  /// beginning).
+  Status run(std::string &Text, size_t Zero, std::vector<Piece> &Pieces,
              Scratch &S) const;
 
 private:

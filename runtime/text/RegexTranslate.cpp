@@ -11,6 +11,10 @@ namespace llmc {
 namespace {
 
 constexpr const char *WordItems = "\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}";
+/// Outside a class Oniguruma asks its Latin-1 table first, where superscripts
+/// and fractions are of words too.
+constexpr const char *WordAlone = "\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}"
+                                  "\\x{b2}\\x{b3}\\x{b9}\\x{bc}-\\x{be}";
 
 /// Items of a "[…]" for a property or POSIX class by its loose name; empty
 /// when PCRE2 knows the name itself.
@@ -23,7 +27,7 @@ std::string itemsOf(const std::string &Name) {
       {"digit", "\\p{Nd}"},
       {"space", "\\s"},
       {"whitespace", "\\s"},
-      {"punct", "\\p{P}$+<=>\\^`|~"},
+      {"punct", "\\p{P}"},
       {"cntrl", "\\p{Cc}"},
       {"blank", "\\p{Zs}\\t"},
       {"word", WordItems},
@@ -154,13 +158,13 @@ Status Translator::escape() {
     std::string Items;
     bool Negative = false;
     LLMC_RETURN_IF_ERROR(property(Items, Negative));
-    atom(setOf(Items, Negative));
+    atom(setOf(Items == WordItems ? WordAlone : Items, Negative));
     return Status::success();
   }
   if (C == 'y' || C == 'Y')
     return unsupportedError(std::string("regular expression: \\") + C +
                             " is not implemented");
-  const std::string Word = setOf(WordItems, false);
+  const std::string Word = setOf(WordAlone, false);
   At += 2;
   switch (C) {
   case 'h':
@@ -169,7 +173,7 @@ Status Translator::escape() {
     break;
   case 'w':
   case 'W':
-    atom(setOf(WordItems, C == 'W'));
+    atom(setOf(WordAlone, C == 'W'));
     break;
   case 'b':
     atom("(?:(?<=" + Word + ")(?!" + Word + ")|(?<!" + Word + ")(?=" + Word +
@@ -349,6 +353,8 @@ void Translator::posix(std::string &Items, std::vector<std::string> &Nested) {
   if (Negative)
     Name.remove_prefix(1);
   std::string Found = itemsOf(std::string(Name));
+  if (Name == "punct") // unlike the property it has the symbols as well
+    Found += "\\p{S}";
   if (Found.empty()) // graph, print
     Found = "[:" + std::string(Name) + ":]";
   if (Negative)

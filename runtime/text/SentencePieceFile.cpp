@@ -20,7 +20,6 @@ namespace llmc {
 namespace {
 
 constexpr std::string_view Mark = "\xE2\x96\x81"; // U+2581
-constexpr uint32_t AllSpaces = 1u << 20;
 enum PieceType { Normal = 1, Unknown, Control, UserDefined, Unused, Byte };
 
 /// Walks over the fields of one message.
@@ -330,16 +329,16 @@ void addSteps(const Model &M, TokenizerConfig &C) {
     C.Decoders.back().What = K;
     return C.Decoders.back();
   };
+  if (M.DummyPrefix || M.Trim) {
+    DecodeStep &Lead = Add(DecodeStep::LeadingMark);
+    Lead.Pattern = Mark;
+    Lead.Start = M.Trim;
+  }
   DecodeStep &Spaces = Add(DecodeStep::ReplaceText);
   Spaces.Pattern = Mark;
   Spaces.Content = " ";
   Add(DecodeStep::ByteFallback);
   Add(DecodeStep::Fuse);
-  if (M.DummyPrefix || M.Trim) {
-    DecodeStep &Strip = Add(DecodeStep::Strip);
-    Strip.Content = " ";
-    Strip.Start = M.Trim ? AllSpaces : 1;
-  }
 }
 
 } // namespace

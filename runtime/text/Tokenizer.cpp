@@ -50,7 +50,7 @@ struct Tokenizer::Impl {
 
   std::unique_ptr<Scratch> takeScratch();
   void giveBack(std::unique_ptr<Scratch> S);
-  Status encodeText(std::string Text, bool AtStart, Scratch &S,
+  Status encodeText(std::string Text, size_t Zero, Scratch &S,
                     std::vector<int32_t> &Out) const;
   Status encodeAll(std::string_view Text, bool SpecialAsText, Scratch &S,
                    std::vector<int32_t> &Out) const;
@@ -67,6 +67,7 @@ struct Tokenizer::Impl {
   Unigram Lattice;
   WordModels Words;
   AddedTokenFinder InText, InNormalized;
+  bool NeedsStart = false; ///< a step asks whether a piece is the first
   std::mutex Lock;
   std::vector<std::unique_ptr<Scratch>> Free;
 };
@@ -112,6 +113,8 @@ Result<Tokenizer> Tokenizer::load(std::span<const uint8_t> Bytes) {
       std::make_unique<Impl>(std::move(Copy), std::move(D), std::move(N),
                              std::move(Pre), std::move(Dec));
   LLMC_RETURN_IF_ERROR(I->addAddedTokens());
+  for (const PreStep &S : I->D.Config.PreSteps)
+    I->NeedsStart |= S.What == PreStep::Metaspace && S.Number == 1;
   return Tokenizer(std::move(I));
 }
 
@@ -129,9 +132,9 @@ void Tokenizer::Impl::giveBack(std::unique_ptr<Scratch> S) {
   Free.push_back(std::move(S));
 }
 
-Status Tokenizer::Impl::encodeText(std::string Text, bool AtStart, Scratch &S,
+Status Tokenizer::Impl::encodeText(std::string Text, size_t Zero, Scratch &S,
                                    std::vector<int32_t> &Out) const {
-  LLMC_RETURN_IF_ERROR(Pre.run(Text, AtStart, S.Pieces, S.Pre));
+  LLMC_RETURN_IF_ERROR(Pre.run(Text, Zero, S.Pieces, S.Pre));
   for (PreTokenizer::Piece Q : S.Pieces) {
     std::string_view Piece =
         std::string_view(Text).substr(Q.Begin, Q.End - Q.Begin);
@@ -163,6 +166,10 @@ Status Tokenizer::Impl::encodeAll(std::string_view Text, bool SpecialAsText,
       continue;
     }
     std::string Normal(Text.substr(R.Begin, R.End - R.Begin));
+    size_t Zero = 0; // matters to one kind of step only
+    if (R.Begin == 0 && NeedsStart) {
+      LLMC_ASSIGN_OR_RETURN(Zero, Norm.firstLength(Normal, S.Pre.Regex));
+    }
     LLMC_RETURN_IF_ERROR(Norm.run(Normal, S.Pre.Regex));
     Inner.clear();
     InNormalized.split(Normal, SpecialAsText, Inner);
@@ -171,12 +178,12 @@ Status Tokenizer::Impl::encodeAll(std::string_view Text, bool SpecialAsText,
         Out.push_back(Q.Id);
         continue;
       }
-      bool AtStart = R.Begin == 0 && Q.Begin == 0;
+      size_t Here = Q.Begin < Zero ? Zero - Q.Begin : 0;
       if (Q.End - Q.Begin == Normal.size())
-        LLMC_RETURN_IF_ERROR(encodeText(std::move(Normal), AtStart, S, Out));
+        LLMC_RETURN_IF_ERROR(encodeText(std::move(Normal), Here, S, Out));
       else
-        LLMC_RETURN_IF_ERROR(encodeText(Normal.substr(Q.Begin, Q.End - Q.Begin),
-                                        AtStart, S, Out));
+        LLMC_RETURN_IF_ERROR(
+            encodeText(Normal.substr(Q.Begin, Q.End - Q.Begin), Here, S, Out));
     }
   }
   return Status::success();

@@ -87,6 +87,8 @@ Status AddedNumbering::add(AddedToken T) {
   if (S.Tokens.size() <= static_cast<size_t>(T.Id))
     S.Tokens.resize(T.Id + 1);
   TokenizerSource::Token &Token = S.Tokens[T.Id];
+  if (Token.Spelling != T.Content) // a damaged numbering: the added one wins
+    Token.Flags &= ~InModel;
   Token.Spelling = T.Content;
   Token.Flags |= KnownToken | InAdded | (T.Special ? SpecialToken : 0);
   // The last of equal ones counts.

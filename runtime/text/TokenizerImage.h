@@ -91,7 +91,9 @@ struct DecodeStep {
     Ctc = 8,          ///< Pattern: pad, Content: delimiter, Start 1: clean up
     Bpe = 9,          ///< Pattern: suffix
     Spaces = 10,      ///< a space between tokens (no decoder)
-    Last = 10
+    LeadingMark = 11, ///< one Pattern less at the first token; Start 1: and at
+                      ///< the next, as long as nothing is left
+    Last = 11
   };
   Kind What = Fuse;
   uint32_t Start = 0, Stop = 0;
