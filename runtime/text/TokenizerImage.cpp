@@ -204,7 +204,8 @@ uint64_t hashText(std::string_view Text) {
     Mix(Word);
   }
   uint64_t Rest = 0;
-  std::memcpy(&Rest, P, N);
+  if (N != 0)
+    std::memcpy(&Rest, P, N);
   Mix(Rest);
   return H;
 }

@@ -22,7 +22,8 @@ public:
     uint32_t Length = 0;
     explicit Key(std::string_view Piece)
         : Length(static_cast<uint32_t>(Piece.size())) {
-      std::memcpy(Words, Piece.data(), Piece.size());
+      if (!Piece.empty())
+        std::memcpy(Words, Piece.data(), Piece.size());
       Hash = (Words[0] ^ Length) * 0x9E3779B97F4A7C15u;
       Hash = ((Hash ^ Hash >> 29) + Words[1]) * 0xD6E8FEB86659FD93u;
       Hash = ((Hash ^ Hash >> 31) + Words[2]) * 0x9E3779B97F4A7C15u;
