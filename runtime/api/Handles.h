@@ -3,6 +3,7 @@
 #ifndef LLMC_RUNTIME_API_HANDLES_H
 #define LLMC_RUNTIME_API_HANDLES_H
 
+#include "runtime/engine/ConstraintFilter.h"
 #include "runtime/engine/Engine.h"
 #include "runtime/include/llmc/llmc.h"
 #include "runtime/model/Model.h"
@@ -48,6 +49,8 @@ struct EngineState {
   std::shared_ptr<ModelState> Model;
   Session Pages;
   Engine Run;
+  ConstraintStore Constraints{
+      Model->Text.Vocabulary ? &*Model->Text.Vocabulary : nullptr};
 };
 
 /// Reads the text sections of an artifact.

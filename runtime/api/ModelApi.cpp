@@ -136,6 +136,33 @@ Status addSearch(const llmc_request_options &O, RequestParams &P) {
   return copyTexts("banned", O.banned, O.banned_count, P.Banned);
 }
 
+/// The constraint that a request names.
+Status addConstraint(const llmc_request_options &O, EngineState &E,
+                     RequestParams &P) {
+  int Count = (O.json_schema != nullptr) + (O.regex != nullptr) +
+              (O.grammar != nullptr) + O.unconstrained;
+  if (Count > 1)
+    return usageError(std::to_string(Count) +
+                      " of json_schema, regex, grammar and unconstrained, "
+                      "expected at most 1");
+  if (Count == 0 || O.unconstrained)
+    return Status::success();
+  using constraint::Dialect;
+  Dialect D = O.json_schema ? Dialect::JsonSchema
+              : O.regex     ? Dialect::Regex
+                            : constraint::guessDialect(O.grammar);
+  const char *Text = O.json_schema ? O.json_schema
+                     : O.regex     ? O.regex
+                                   : O.grammar;
+  constraint::CompileOptions How;
+  How.Whitespace = O.json_whitespace;
+  LLMC_ASSIGN_OR_RETURN(std::shared_ptr<constraint::Constraint> C,
+                        E.Constraints.get(D, Text, How));
+  P.Filters.push_back(std::make_shared<ConstraintFilter>(
+      std::move(C), P.IgnoreEos ? std::vector<int32_t>() : P.EosIds));
+  return Status::success();
+}
+
 } // namespace
 
 llmc_error *llmc_engine_submit(llmc_engine *E,
@@ -161,6 +188,8 @@ llmc_error *llmc_engine_submit(llmc_engine *E,
     if (llmc_error *Bad = toError(addSearch(O, P)))
       return Bad;
     P.EosIds = D.EosIds;
+    if (llmc_error *Bad = toError(addConstraint(O, *E->S, P)))
+      return Bad;
     P.Logits = static_cast<LogitsWanted>(
         std::clamp<int>(O.logits, LLMC_LOGITS_NONE, LLMC_LOGITS_ALL));
     if (O.on_token != nullptr)
@@ -218,6 +247,12 @@ void llmc_request_get_choice(const llmc_request *R, size_t Index,
   To.score = From.Score;
   To.guessed_tokens = All.Guessed;
   To.right_tokens = All.Right;
+  To.constrained = From.Constrained;
+  To.complete = From.Complete;
+  if (!All.Failure.ok()) {
+    To.failure = All.Failure.message().c_str();
+    To.failure_code = static_cast<llmc_code>(All.Failure.code());
+  }
   copyResult(To, Out);
 }
 void llmc_request_get_result(const llmc_request *R, llmc_result *Out) {

@@ -48,6 +48,19 @@ bool Branch::narrow() {
   return true;
 }
 
+/// Whether the filters leave no token; ends the branch then.
+bool Branch::stuck() {
+  for (const std::unique_ptr<TokenFilter> &F : Filters)
+    if (Failure.ok())
+      Failure = F->failure();
+  if (Failure.ok() && std::all_of(Allowed.begin(), Allowed.end(),
+                                  [](uint64_t W) { return W == 0; }))
+    Failure = unsupportedError("constraints and bans leave no token to follow");
+  if (!Failure.ok())
+    finish(FinishReason::Cancelled);
+  return !Failure.ok();
+}
+
 void Branch::score(std::span<const float> Logits) {
   logSoftmax(Logits, Scores);
   std::span<const uint64_t> Bits;
@@ -84,8 +97,11 @@ bool Branch::sample(std::span<const float> Logits) {
     return false;
   }
   std::span<const uint64_t> Bits;
-  if (narrow())
+  if (narrow()) {
+    if (stuck())
+      return false;
     Bits = Allowed;
+  }
   int32_t Token = Sampling.sample(Logits, Bits);
   bool Eos =
       std::find(P.EosIds.begin(), P.EosIds.end(), Token) != P.EosIds.end();
@@ -139,6 +155,11 @@ void Branch::finish(FinishReason Why) {
     Why = FinishReason::Stop;
   }
   Out.Finish = Why;
+  for (const std::unique_ptr<TokenFilter> &F : Filters)
+    if (F->demands()) {
+      Out.Complete = (Out.Complete || !Out.Constrained) && F->complete();
+      Out.Constrained = true;
+    }
   Feed.clear();
   if (!Rest.empty() && Why != FinishReason::Cancelled)
     emit(-1, Rest);

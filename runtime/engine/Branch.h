@@ -48,9 +48,11 @@ public:
   std::vector<double> Scores; ///< of score(), until the search took them
   bool Scored = false;
   DraftMeter Meter;
+  Status Failure; ///< why it was cancelled, if by a filter
 
 private:
   bool narrow();
+  bool stuck();
   void emit(int32_t Token, std::string_view Text);
   void show(int32_t Token);
 

@@ -167,6 +167,9 @@ void Request::settle() {
 }
 
 void Request::close() {
+  for (const std::unique_ptr<Branch> &B : Branches)
+    if (Result.Failure.ok())
+      Result.Failure = B->Failure;
   Done = true;
   Result.PrefillMs = milliseconds(First - Admitted);
   Result.DecodeMs = milliseconds(Clock::now() - First);

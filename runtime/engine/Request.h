@@ -74,6 +74,8 @@ struct Choice {
   std::string Stop;                       ///< the stop string that was found
   std::vector<PositionLogprobs> Logprobs; ///< one per token, when wanted
   double Score = 0;                       ///< of beam search
+  bool Constrained = false;               ///< a filter demands a complete text
+  bool Complete = false;                  ///< and has it
 };
 
 struct RequestResult {

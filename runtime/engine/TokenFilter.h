@@ -4,6 +4,8 @@
 #ifndef LLMC_RUNTIME_ENGINE_TOKENFILTER_H
 #define LLMC_RUNTIME_ENGINE_TOKENFILTER_H
 
+#include "runtime/base/Status.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -30,8 +32,14 @@ public:
   virtual void narrow(TokenBits Allowed) = 0;
   /// The token that came next.
   virtual void accept(int32_t Token) = 0;
+  /// Whether it demands that the text has a certain form (and can tell when
+  /// that is so: complete).
+  virtual bool demands() const { return false; }
+  virtual bool complete() const { return true; }
   /// Nothing can follow any more: the request ends as if by an end token.
   virtual bool finished() const { return false; }
+  /// Why the continuation cannot go on, if so: the request ends with it.
+  virtual Status failure() const { return Status::success(); }
   /// Tokens that must come next, as many as are known; the engine feeds them
   /// in one step. Appends to Out.
   virtual void forced(std::vector<int32_t> &Out) const { (void)Out; }

@@ -317,6 +317,13 @@ typedef struct llmc_request_options {
   size_t banned_count;
   llmc_speculation speculation; /* tokens guessed ahead; the output is the
                                    same */
+  /* Constraint: at most one of three; NULL: the artifact's, if it has one.
+   * Needs a tokenizer. Copied. */
+  const char *json_schema; /* JSON Schema that the output satisfies */
+  const char *regex;       /* regular expression of the whole output */
+  const char *grammar;     /* GBNF (rule root) or Lark (rule start) */
+  bool json_whitespace;    /* JSON need not be compact */
+  bool unconstrained;      /* without the artifact's constraint */
 } llmc_request_options;
 
 /* Queues a completion; nothing runs before llmc_engine_step. Fails at once
@@ -367,6 +374,11 @@ typedef struct llmc_result {
   double score;            /* of beam search */
   uint32_t guessed_tokens; /* by speculation, of the whole request */
   uint32_t right_tokens;   /* of which were right */
+  bool constrained;        /* there is a constraint */
+  bool complete;           /* the text satisfies it; false when it was cut */
+  const char *failure; /* why the request was cancelled, if it was by a failure
+                          and not by the caller; else NULL */
+  llmc_code failure_code; /* of which kind */
 } llmc_result;
 
 /* State of a request, finished or not; fills the fields that fit struct_size.

@@ -170,6 +170,8 @@ struct RequestOptions {
   bool PromptLogprobs = false;
   uint32_t TopLogprobs = 0;
   std::vector<std::string> Banned;
+  std::string JsonSchema, Regex, Grammar; ///< at most one is not empty
+  bool JsonWhitespace = false, Unconstrained = false;
   llmc_speculation Speculation = LLMC_SPECULATION_OFF;
 };
 
@@ -277,6 +279,11 @@ public:
     C.top_logprobs = O.TopLogprobs;
     C.banned = Banned.data();
     C.banned_count = Banned.size();
+    C.json_schema = O.JsonSchema.empty() ? nullptr : O.JsonSchema.c_str();
+    C.regex = O.Regex.empty() ? nullptr : O.Regex.c_str();
+    C.grammar = O.Grammar.empty() ? nullptr : O.Grammar.c_str();
+    C.json_whitespace = O.JsonWhitespace;
+    C.unconstrained = O.Unconstrained;
     C.speculation = O.Speculation;
     if (O.OnToken)
       C.on_token = [](void *User, const llmc_event *Event) {

@@ -8,8 +8,8 @@ namespace llmc::constraint {
 
 namespace {
 
-uint64_t hashOf(const std::vector<Item> &Kernel, bool EndsKey) {
-  uint64_t H = EndsKey;
+uint64_t hashOf(const std::vector<Item> &Kernel) {
+  uint64_t H = 0;
   auto Mix = [&H](uint64_t V) {
     H = (H ^ V) * 0xFF51AFD7ED558CCDull;
     H ^= H >> 31;
@@ -28,7 +28,7 @@ Automaton::Automaton(Grammar &Of, size_t Max) : G(Of), MaxBytes(Max) {
   Captures.emplace_back();
   store({}, Set()); // Dead
   // A kernel of one item that has ended, before what is to be matched.
-  close({Item{Epsilon, G.start(), Root, 0, 0}}, false);
+  close({Item{Epsilon, G.start(), Root, 0, 0}});
 }
 
 size_t Automaton::memory() const {
@@ -216,6 +216,7 @@ SetId Automaton::store(const std::vector<Item> &Kernel, Set New) {
     New.Partition = P.refine(New.Partition, P.partitionOf(I.Head));
     if (I.Capture != 0) // bytes that the head takes alike make other keys
       New.Partition = P.everyByte();
+    New.InKey |= I.Capture != 0;
   }
   New.Row = static_cast<uint32_t>(Rows.size());
   size_t Classes = P.partition(New.Partition).First.size();
@@ -226,14 +227,14 @@ SetId Automaton::store(const std::vector<Item> &Kernel, Set New) {
   return Id;
 }
 
-SetId Automaton::close(std::vector<Item> Kernel, bool EndsKey) {
+SetId Automaton::close(std::vector<Item> Kernel) {
   std::sort(Kernel.begin(), Kernel.end());
   Kernel.erase(std::unique(Kernel.begin(), Kernel.end()), Kernel.end());
-  uint64_t H = hashOf(Kernel, EndsKey);
+  uint64_t H = hashOf(Kernel);
   auto [From, To] = Index.equal_range(H);
   for (auto It = From; It != To; ++It) {
     auto [At, Count] = Kernels[It->second];
-    if (Count == Kernel.size() && Sets[It->second].EndsKey == EndsKey &&
+    if (Count == Kernel.size() &&
         std::equal(Kernel.begin(), Kernel.end(), KernelItems.begin() + At))
       return It->second;
   }
@@ -277,7 +278,6 @@ SetId Automaton::close(std::vector<Item> Kernel, bool EndsKey) {
   NewWaits.erase(std::unique(NewWaits.begin(), NewWaits.end()), NewWaits.end());
   Set New;
   New.Accepts = NewAccepts;
-  New.EndsKey = EndsKey;
   SetId Id = store(Kernel, New);
   Index.emplace(H, Id);
   return Id;
@@ -287,7 +287,6 @@ SetId Automaton::stepSlow(SetId S, uint8_t B) {
   Terms &P = G.terms();
   const Set Of = Sets[S];
   std::vector<Item> Kernel;
-  bool EndsKey = false;
   for (uint32_t N = 0; N < Of.ItemCount; ++N) {
     Item I = Items[Of.Items + N];
     I.Head = P.derive(I.Head, B);
@@ -299,11 +298,10 @@ SetId Automaton::stepSlow(SetId S, uint8_t B) {
       Capture C = Captures[I.Capture];
       C.Word = G.word(G.wordText(C.Word) + static_cast<char>(B));
       I.Capture = capture(C);
-      EndsKey |= P.nullable(I.Head);
     }
     Kernel.push_back(I);
   }
-  SetId To = Kernel.empty() ? Dead : close(std::move(Kernel), EndsKey);
+  SetId To = Kernel.empty() ? Dead : close(std::move(Kernel));
   if (full())
     return Dead; // not kept
   Rows[Of.Row + P.partition(Of.Partition).Class[B]] = To;
@@ -317,7 +315,7 @@ SetId Automaton::resume(SetId S, size_t N, const std::string *MoreKey) {
     I.Origin = S;
   if (I.Capture == 0) {
     I.Head = Epsilon;
-    return close({I}, false);
+    return close({I});
   }
   Work.clear(), Expanded.clear();
   headEnded(I, MoreKey, false);
@@ -325,7 +323,7 @@ SetId Automaton::resume(SetId S, size_t N, const std::string *MoreKey) {
     return Dead;
   Open O = Work.back();
   Work.clear();
-  return close({Item{Epsilon, O.T, O.Origin, O.Rule, 0}}, false);
+  return close({Item{Epsilon, O.T, O.Origin, O.Rule, 0}});
 }
 
 int Automaton::forcedByte(SetId S) {

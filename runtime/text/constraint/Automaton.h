@@ -63,11 +63,15 @@ public:
   bool accepts(SetId S) const { return Sets[S].Accepts; }
   /// Whether it has to: nothing can follow.
   bool ended(SetId S) const { return Sets[S].ItemCount == 0; }
-  /// Whether a key of a Loop ended on the step into this set.
-  bool endsKey(SetId S) const { return Sets[S].EndsKey; }
+  /// Whether a key of a Loop is being read.
+  bool inKey(SetId S) const { return Sets[S].InKey; }
   std::span<const Item> items(SetId S) const {
     return std::span<const Item>(Items).subspan(Sets[S].Items,
                                                 Sets[S].ItemCount);
+  }
+  /// Whether there are endlessly many keys beside the one that I captures.
+  bool endlessKeys(const Item &I) const {
+    return G.spec(G.terms()[Captures[I.Capture].Loop].A).endless();
   }
   /// The set in which Head of item I of S has just ended, and nothing else of
   /// S goes on. MoreKey: bytes of the key since S, when the item captures one;
@@ -97,7 +101,7 @@ private:
     uint32_t Items = 0, ItemCount = 0;
     uint32_t Waits = 0, WaitCount = 0;
     uint32_t Partition = 0, Row = 0;
-    bool Accepts = false, EndsKey = false;
+    bool Accepts = false, InKey = false;
   };
   /// What is to be taken apart: Rest of an item whose head has ended.
   struct Open {
@@ -108,7 +112,7 @@ private:
   };
 
   SetId stepSlow(SetId S, uint8_t B);
-  SetId close(std::vector<Item> Kernel, bool EndsKey);
+  SetId close(std::vector<Item> Kernel);
   SetId store(const std::vector<Item> &Kernel, Set New);
   void push(TermId T, SetId Origin, uint32_t Rule);
   void expand(const Open &O);

@@ -1,0 +1,77 @@
+#include "runtime/engine/ConstraintFilter.h"
+
+#include <algorithm>
+
+namespace llmc {
+
+namespace {
+
+constexpr size_t KeptConstraints = 16, MostForced = 16;
+
+} // namespace
+
+void ConstraintFilter::narrow(TokenBits Allowed) {
+  std::span<const uint64_t> Mask = C->mask(S);
+  // End tokens are special, so the mask has none of them.
+  for (size_t W = 0; W < Allowed.size(); ++W) {
+    uint64_t Ends = 0;
+    if (C->mayEnd(S))
+      for (int32_t Id : EosIds)
+        if (Id >= 0 && static_cast<size_t>(Id) / 64 == W)
+          Ends |= uint64_t{1} << (Id % 64);
+    Allowed[W] &= Ends | (W < Mask.size() ? Mask[W] : 0);
+  }
+}
+
+void ConstraintFilter::accept(int32_t Token) {
+  bool Ends = std::find(EosIds.begin(), EosIds.end(), Token) != EosIds.end();
+  if (!Ends)
+    S = C->accept(S, Token);
+}
+
+void ConstraintFilter::forced(std::vector<int32_t> &Out) const {
+  C->forced(S, MostForced, Out);
+}
+
+Status ConstraintFilter::failure() const {
+  LLMC_RETURN_IF_ERROR(C->status());
+  return C->dead(S) ? unsupportedError("no token of the vocabulary can follow "
+                                       "under the constraint")
+                    : Status::success();
+}
+
+Result<std::shared_ptr<constraint::Constraint>>
+ConstraintStore::make(std::unique_ptr<constraint::Grammar> G) {
+  if (T == nullptr)
+    return usageError("constraints need a tokenizer, and the artifact has "
+                      "none");
+  if (Trie == nullptr)
+    Trie = constraint::TokenTrie::of(*T);
+  return std::make_shared<constraint::Constraint>(std::move(G), Trie);
+}
+
+Result<std::shared_ptr<constraint::Constraint>>
+ConstraintStore::get(constraint::Dialect D, std::string_view Text,
+                     const constraint::CompileOptions &O) {
+  std::string Key(1, static_cast<char>('0' + static_cast<int>(D)));
+  Key += O.Whitespace ? '+' : '-';
+  Key += Text;
+  auto It = std::find_if(Recent.begin(), Recent.end(),
+                         [&](const Entry &E) { return E.Key == Key; });
+  if (It != Recent.end() && It->C->status().ok()) {
+    std::rotate(Recent.begin(), It, It + 1);
+    return Recent.front().C;
+  }
+  if (It != Recent.end())
+    Recent.erase(It); // full: the next request starts afresh
+  LLMC_ASSIGN_OR_RETURN(std::unique_ptr<constraint::Grammar> G,
+                        constraint::compileConstraint(D, Text, O));
+  LLMC_ASSIGN_OR_RETURN(std::shared_ptr<constraint::Constraint> C,
+                        make(std::move(G)));
+  if (Recent.size() >= KeptConstraints)
+    Recent.pop_back();
+  Recent.insert(Recent.begin(), Entry{std::move(Key), C});
+  return C;
+}
+
+} // namespace llmc
