@@ -49,8 +49,8 @@ struct EngineState {
   std::shared_ptr<ModelState> Model;
   Session Pages;
   Engine Run;
-  ConstraintStore Constraints{
-      Model->Text.Vocabulary ? &*Model->Text.Vocabulary : nullptr};
+  ConstraintStore Constraints{Model->Text.Vocabulary ? &*Model->Text.Vocabulary
+                                                     : nullptr};
 };
 
 /// Reads the text sections of an artifact.

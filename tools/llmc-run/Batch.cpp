@@ -27,6 +27,7 @@ private:
                                 ": " + What);
   }
   template <typename T> void number(const char *Key, T &Out) const;
+  void constraint(llmc::RequestOptions &O) const;
   std::vector<int32_t> prompt(const llmc::Text &T) const;
   std::vector<int32_t> ids(const char *Key) const;
   void texts(const char *Key, std::vector<std::string> &Out) const;
@@ -34,6 +35,7 @@ private:
 
   const RunFlags &F;
   size_t Number;
+  std::string Source;
   Json J;
 };
 
@@ -63,10 +65,14 @@ constexpr const char *Known[] = {"tokens",
                                  "early_stopping",
                                  "logprobs",
                                  "prompt_logprobs",
-                                 "speculate"};
+                                 "speculate",
+                                 "json_schema",
+                                 "json_whitespace",
+                                 "regex",
+                                 "grammar"};
 
 Line::Line(const RunFlags &Flags, size_t N, const std::string &Text)
-    : F(Flags), Number(N), J(Json::parse(Text, nullptr, false)) {
+    : F(Flags), Number(N), Source(Text), J(Json::parse(Text, nullptr, false)) {
   if (!J.is_object())
     fail(LLMC_MALFORMED, "not a JSON object");
   for (auto It = J.begin(); It != J.end(); ++It)
@@ -180,6 +186,34 @@ std::vector<int32_t> Line::prompt(const llmc::Text &T) const {
   return chatTokens(T, "[" + messageJson("user", Prompt) + "]");
 }
 
+/// A member json_schema, regex or grammar takes the place of the flags.
+void Line::constraint(llmc::RequestOptions &O) const {
+  auto Has = [&](const char *Key) {
+    auto It = J.find(Key);
+    return It != J.end() && !It->is_null();
+  };
+  if (!Has("json_schema") && !Has("regex") && !Has("grammar"))
+    F.Constraint.apply(O);
+  auto Text = [&](const char *Key, std::string &Out) {
+    if (Has(Key) && !J[Key].is_string())
+      fail(LLMC_MALFORMED, std::string(Key) + " is not a text");
+    if (Has(Key))
+      Out = J[Key].get<std::string>();
+  };
+  Text("regex", O.Regex);
+  Text("grammar", O.Grammar);
+  if (Has("json_schema")) // with its members in their order
+    O.JsonSchema =
+        J["json_schema"].is_string()
+            ? J["json_schema"].get<std::string>()
+            : nlohmann::ordered_json::parse(Source)["json_schema"].dump();
+  if (Has("json_whitespace")) {
+    if (!J["json_whitespace"].is_boolean())
+      fail(LLMC_MALFORMED, "json_whitespace is not true or false");
+    O.JsonWhitespace = J["json_whitespace"].get<bool>();
+  }
+}
+
 llmc::RequestOptions Line::options(const llmc::Text &T,
                                    llmc_sampling Sampling) {
   llmc::RequestOptions O;
@@ -205,6 +239,7 @@ llmc::RequestOptions Line::options(const llmc::Text &T,
   }
   texts("stop", O.Stop);
   F.Search.apply(O);
+  constraint(O);
   O.Sampling = Sampling;
   try {
     addSearch(O);

@@ -2,6 +2,7 @@
 // the template each turn, so that the model sees what it was trained on.
 #include "tools/llmc-run/Commands.h"
 #include "tools/llmc-run/Common.h"
+#include "tools/llmc-run/ConstraintFlags.h"
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
@@ -17,6 +18,7 @@ struct ChatFlags {
   std::string Artifact, System;
   uint32_t MaxTokens = 1024;
   SamplingFlags Sampling;
+  ConstraintFlags Constraint;
   DeviceFlags Device;
 };
 
@@ -53,6 +55,7 @@ void Conversation::say(const std::string &Text) {
     O.Tokens = chatTokens(M.text(), All + "]");
     O.Sampling = F.Sampling.over(M.defaultSampling());
     O.MaxTokens = F.MaxTokens;
+    F.Constraint.apply(O);
     O.OnToken = [](const llmc_event &Event) {
       std::fwrite(Event.text, 1, Event.text_length, stdout);
       std::fflush(stdout);
@@ -62,6 +65,7 @@ void Conversation::say(const std::string &Text) {
     while (E.step())
       throwIfInterrupted();
     llmc_result Result = R.result();
+    checkConstrained(Result, F.MaxTokens);
     Messages.push_back(
         messageJson("assistant", std::string(Result.text, Result.text_length)));
   } catch (...) {
@@ -130,6 +134,7 @@ void addChat(CLI::App &App) {
   C->add_option("--max-tokens", F->MaxTokens,
                 "tokens of an answer at most (default 1024)");
   F->Sampling.add(*C);
+  F->Constraint.add(*C);
   F->Device.add(*C);
   C->footer("Example: llmc chat model.llmc --system \"Answer briefly.\"");
   C->callback([F] {

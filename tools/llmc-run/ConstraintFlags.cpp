@@ -22,7 +22,8 @@ void ConstraintFlags::add(CLI::App &App) {
 }
 
 void ConstraintFlags::apply(llmc::RequestOptions &O) const {
-  int Count = !SchemaFile.empty() + !Regex.empty() + !GrammarFile.empty() + None;
+  int Count =
+      !SchemaFile.empty() + !Regex.empty() + !GrammarFile.empty() + None;
   if (Count > 1)
     usage(std::to_string(Count) + " of --json-schema, --regex, --grammar and "
                                   "--no-constraint, expected at most 1");

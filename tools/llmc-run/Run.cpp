@@ -121,6 +121,7 @@ void run(const RunFlags &F) {
   O.Stop = F.Stop;
   O.Logits = logitsOf(F);
   F.Search.apply(O);
+  F.Constraint.apply(O);
   O.OnToken = streamer(F, T.hasVocabulary());
   NpyWriter Logits;
   if (O.Logits != LLMC_LOGITS_NONE)
@@ -133,10 +134,12 @@ void run(const RunFlags &F) {
   throwIfInterrupted();
   Logits.finish();
   if (F.Json)
-    return printJson(R, O, M.info().device, LoadMs);
-  if (O.Choices > 1 || O.Beams > 1)
+    printJson(R, O, M.info().device, LoadMs);
+  else if (O.Choices > 1 || O.Beams > 1)
     printChoices(R);
-  std::printf("\n");
+  if (!F.Json)
+    std::printf("\n");
+  checkConstrained(R.result(), F.MaxTokens);
 }
 
 } // namespace
@@ -183,6 +186,7 @@ void addRun(CLI::App &App) {
               "compare all weights with their hashes before loading");
   C->add_option("--batch", F->Batch,
                 "many requests: one JSON object per line in and out");
+  F->Constraint.add(*C);
   F->Device.add(*C);
   C->footer("Example: llmc run model.llmc \"Why is the sky blue?\" "
             "--max-tokens 64");

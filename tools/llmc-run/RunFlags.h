@@ -3,6 +3,7 @@
 #define LLMC_TOOLS_LLMCRUN_RUNFLAGS_H
 
 #include "tools/llmc-run/Common.h"
+#include "tools/llmc-run/ConstraintFlags.h"
 
 namespace llmcrun {
 
@@ -33,6 +34,7 @@ struct RunFlags {
   std::vector<std::string> Stop;
   SamplingFlags Sampling;
   SearchFlags Search;
+  ConstraintFlags Constraint;
   DeviceFlags Device;
 };
 

@@ -13,9 +13,8 @@ constexpr size_t RecentMasks = 128;
 
 Constraint::Constraint(std::unique_ptr<Grammar> Gr,
                        std::shared_ptr<const TokenTrie> T, size_t Max)
-    : G(std::move(Gr)), Trie(std::move(T)), MaxBytes(Max / 2),
-      A(*G, Max / 2), Heads(Trie->tiers().size()),
-      Path(Trie->longest() + 1, 0) {}
+    : G(std::move(Gr)), Trie(std::move(T)), MaxBytes(Max / 2), A(*G, Max / 2),
+      Heads(Trie->tiers().size()), Path(Trie->longest() + 1, 0) {}
 
 Status Constraint::status() const {
   if (!A.full())

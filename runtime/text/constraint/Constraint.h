@@ -49,8 +49,8 @@ public:
 private:
   /// What a head allows in one tier.
   struct HeadMask {
-    std::vector<int32_t> Few;   ///< ids, when they are few
-    std::vector<uint64_t> Bits; ///< else
+    std::vector<int32_t> Few;    ///< ids, when they are few
+    std::vector<uint64_t> Bits;  ///< else
     std::vector<uint32_t> Exits; ///< nodes at which it ends, with more below
   };
   using Bits = std::vector<uint64_t>;

@@ -23,9 +23,8 @@ TokenTrie::TokenTrie(size_t Vocab, const BytesOf &BytesOfToken) {
     }
     Begin.push_back(static_cast<uint32_t>(Text.size()));
   }
-  std::stable_sort(Order.begin(), Order.end(), [&](int32_t A, int32_t B) {
-    return bytes(A) < bytes(B);
-  });
+  std::stable_sort(Order.begin(), Order.end(),
+                   [&](int32_t A, int32_t B) { return bytes(A) < bytes(B); });
   // Of tokens with the same bytes the first stands in the trie.
   for (size_t I = 1; I < Order.size(); ++I)
     if (bytes(Order[I]) == bytes(Order[I - 1])) {
@@ -56,8 +55,7 @@ TokenTrie::TokenTrie(size_t Vocab, const BytesOf &BytesOfToken) {
                              static_cast<uint8_t>(B[Path.size() - 1])});
       }
       New.Nodes.back().Token = Order[I];
-      New.MaxBytes =
-          std::max(New.MaxBytes, static_cast<uint32_t>(B.size()));
+      New.MaxBytes = std::max(New.MaxBytes, static_cast<uint32_t>(B.size()));
       Last = B;
     }
     for (uint32_t N : Path)

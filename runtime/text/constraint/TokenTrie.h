@@ -17,8 +17,8 @@ namespace llmc::constraint {
 class TokenTrie {
 public:
   struct Node {
-    uint32_t End;  ///< first node that is not below this one
-    int32_t Token; ///< -1: none ends here
+    uint32_t End;   ///< first node that is not below this one
+    int32_t Token;  ///< -1: none ends here
     uint16_t Depth; ///< bytes up to here; from 1
     uint8_t Byte;
   };
