@@ -1,3 +1,4 @@
+// Constraints in the token loop.
 #include "runtime/engine/ConstraintFilter.h"
 
 #include <algorithm>
@@ -58,12 +59,12 @@ ConstraintStore::get(constraint::Dialect D, std::string_view Text,
   Key += Text;
   auto It = std::find_if(Recent.begin(), Recent.end(),
                          [&](const Entry &E) { return E.Key == Key; });
-  if (It != Recent.end() && It->C->status().ok()) {
+  if (It != Recent.end() && It->C->status().ok() && !It->C->worn()) {
     std::rotate(Recent.begin(), It, It + 1);
     return Recent.front().C;
   }
   if (It != Recent.end())
-    Recent.erase(It); // full: the next request starts afresh
+    Recent.erase(It); // the request starts with a fresh one
   LLMC_ASSIGN_OR_RETURN(std::unique_ptr<constraint::Grammar> G,
                         constraint::compileConstraint(D, Text, O));
   LLMC_ASSIGN_OR_RETURN(std::shared_ptr<constraint::Constraint> C,

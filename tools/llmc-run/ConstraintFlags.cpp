@@ -1,3 +1,4 @@
+// Flags to request options; what is said about a constrained result.
 #include "tools/llmc-run/ConstraintFlags.h"
 
 #include "tools/llmc-run/Common.h"

@@ -214,12 +214,10 @@ SetId Automaton::store(const std::vector<Item> &Kernel, Set New) {
   New.Partition = P.partitionOf(Nothing);
   for (const Item &I : NewItems) {
     New.Partition = P.refine(New.Partition, P.partitionOf(I.Head));
-    if (I.Capture != 0) // bytes that the head takes alike make other keys
-      New.Partition = P.everyByte();
     New.InKey |= I.Capture != 0;
   }
   New.Row = static_cast<uint32_t>(Rows.size());
-  size_t Classes = P.partition(New.Partition).First.size();
+  size_t Classes = New.InKey ? 0 : P.partition(New.Partition).First.size();
   Rows.resize(Rows.size() + Classes, NewItems.empty() ? Dead : Unknown);
   Sets.push_back(New);
   Kernels.emplace_back(KernelItems.size(), Kernel.size());
@@ -304,7 +302,8 @@ SetId Automaton::stepSlow(SetId S, uint8_t B) {
   SetId To = Kernel.empty() ? Dead : close(std::move(Kernel));
   if (full())
     return Dead; // not kept
-  Rows[Of.Row + P.partition(Of.Partition).Class[B]] = To;
+  if (!Of.InKey)
+    Rows[Of.Row + P.partition(Of.Partition).Class[B]] = To;
   return To;
 }
 

@@ -50,6 +50,8 @@ public:
   /// the limit of memory is reached (full()).
   SetId step(SetId S, uint8_t B) {
     const Set &Of = Sets[S];
+    if (Of.InKey)
+      return stepSlow(S, B);
     SetId To = Rows[Of.Row + G.terms().partition(Of.Partition).Class[B]];
     return To != Unknown ? To : stepSlow(S, B);
   }
@@ -100,7 +102,8 @@ private:
   struct Set {
     uint32_t Items = 0, ItemCount = 0;
     uint32_t Waits = 0, WaitCount = 0;
-    uint32_t Partition = 0, Row = 0;
+    uint32_t Partition = 0, Row = 0; ///< none while a key is read: every
+                                     ///< byte makes another one
     bool Accepts = false, InKey = false;
   };
   /// What is to be taken apart: Rest of an item whose head has ended.

@@ -41,6 +41,8 @@ public:
   /// how the model would cut it. Appends to Out.
   void forced(State S, size_t Most, std::vector<int32_t> &Out);
 
+  /// More than half of the memory is used: begin new texts with another one.
+  bool worn() const { return A.memory() > MaxBytes / 2; }
   /// Success, or that the memory is used up.
   Status status() const;
   const TokenTrie &trie() const { return *Trie; }

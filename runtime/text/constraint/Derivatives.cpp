@@ -37,10 +37,6 @@ template <typename Fn> Terms::Partition partitionBy(Fn KeyOf) {
 
 } // namespace
 
-uint32_t Terms::everyByte() {
-  return internPartition(partitionBy([](uint8_t B) { return uint32_t{B}; }));
-}
-
 uint32_t Terms::refine(uint32_t P, uint32_t Q) {
   if (P == Q)
     return P;

@@ -129,8 +129,6 @@ public:
   };
   uint32_t partitionOf(TermId T) { return stateOf(T).Partition; }
   const Partition &partition(uint32_t P) const { return Partitions[P]; }
-  /// The partition in which no two bytes are alike.
-  uint32_t everyByte();
   /// The coarsest partition that is finer than both.
   uint32_t refine(uint32_t P, uint32_t Q);
 
