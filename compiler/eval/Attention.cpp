@@ -12,6 +12,8 @@ namespace llmc::eval {
 
 namespace {
 constexpr double Infinity = std::numeric_limits<double>::infinity();
+/// Beyond every position; sums with it do not overflow.
+constexpr int64_t Far = int64_t(1) << 50;
 
 /// Which keys a query may see, and what is added to its scores.
 struct Mask {
@@ -125,8 +127,8 @@ void Run::row(int64_t B, int64_t H, int64_t I) {
                       roundTo(Type, std::tanh(roundTo(Type, S / O.Softcap))));
     Capture(1, J, S);
     bool Hidden = (O.Causal && J > Position) ||
-                  (O.Left >= 0 && J < Position - O.Left) ||
-                  (O.Right >= 0 && J > Position + O.Right) ||
+                  (O.Left >= 0 && J < Position - std::min(O.Left, Far)) ||
+                  (O.Right >= 0 && J > Position + std::min(O.Right, Far)) ||
                   J >= Keys[static_cast<size_t>(B)];
     double Bias = Hidden ? -Infinity : maskAt(M, MaskRow, J);
     AllMasked &= Bias == -Infinity;
@@ -185,8 +187,8 @@ static Status placeQueries(Run &R, const AttentionInputs &In) {
                           describe(In.NonpadLength) + ", batches " +
                           std::to_string(Batches));
   for (size_t I = 0; I < Batches; ++I) {
-    R.Offset[I] = N[I] - R.Q.Length;
-    R.Keys[I] = N[I];
+    R.Keys[I] = std::clamp<int64_t>(N[I], -Far, Far);
+    R.Offset[I] = R.Keys[I] - R.Q.Length;
   }
   return Status::success();
 }

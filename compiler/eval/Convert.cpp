@@ -165,7 +165,7 @@ std::vector<uint8_t> packedElements(DenseElementsAttr Data) {
 }
 
 Result<Tensor> fromFileBytes(Budget &B, ShapedType Type,
-                             const std::vector<uint8_t> &Bytes) {
+                             std::vector<uint8_t> Bytes) {
   DType T = dtypeOf(Type.getElementType());
   if (T == DType::None || !Type.hasStaticShape())
     return unsupportedError("evaluation: a weight of an unknown type");
@@ -177,7 +177,7 @@ Result<Tensor> fromFileBytes(Budget &B, ShapedType Type,
     return malformedError("a weight has " + std::to_string(Bytes.size()) +
                           " bytes, expected " + std::to_string(Need));
   if (Bits >= 8) {
-    Out.Bytes = Bytes;
+    Out.Bytes = std::move(Bytes);
     return Out;
   }
   std::vector<int64_t> Values(Out.Bytes.size());

@@ -21,7 +21,7 @@ mlir::DenseElementsAttr toAttribute(const Tensor &T,
                                     mlir::MLIRContext *Context);
 /// Bytes as they lie in a model file (sub-byte types packed, low bits first).
 Result<Tensor> fromFileBytes(Budget &B, mlir::ShapedType Type,
-                             const std::vector<uint8_t> &Bytes);
+                             std::vector<uint8_t> Bytes);
 
 /// The elements as a file holds them: packed without gaps, low bits first.
 std::vector<uint8_t> packedElements(mlir::DenseElementsAttr Data);

@@ -7,6 +7,7 @@
 #include "compiler/eval/QuantizedValue.h"
 #include "dialects/onnx/Onnx.h"
 
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -127,11 +128,77 @@ Result<const Tensor *> Evaluator::evaluate(Value Wanted) {
   return lookup(Wanted);
 }
 
+/// Values that V is computed from, whichever branch is taken.
+static std::vector<Value> sourcesOf(Value V) {
+  Operation *Op = V.getDefiningOp();
+  std::vector<Value> Out;
+  if (onnx::IfOp If = dyn_cast_or_null<onnx::IfOp>(Op)) {
+    unsigned Index = cast<OpResult>(V).getResultNumber();
+    Out.push_back(If.getCond());
+    for (Region *R : If.getRegions())
+      Out.push_back(R->front().getTerminator()->getOperand(Index));
+  } else if (Op) {
+    Out.assign(Op->operand_begin(), Op->operand_end());
+  }
+  return Out;
+}
+
+void Evaluator::countUses(const std::vector<Value> &Wanted) {
+  Uses.clear();
+  llvm::DenseSet<Operation *> Seen;
+  std::vector<Value> Open(Wanted);
+  for (Value V : Wanted)
+    ++Uses[V]; // never given up
+  while (!Open.empty()) {
+    Value V = Open.back();
+    Open.pop_back();
+    Operation *Op = V.getDefiningOp();
+    // A result of onnx.if is computed on its own, of other ops all at once.
+    if (!Op || lookup(V) || (!isa<onnx::IfOp>(Op) && !Seen.insert(Op).second))
+      continue;
+    for (Value Source : sourcesOf(V))
+      if (++Uses[Source] == 1)
+        Open.push_back(Source);
+  }
+}
+
+void Evaluator::release(Value V) {
+  auto It = Uses.find(V);
+  if (It == Uses.end() || --It->second > 0 || !V.getDefiningOp())
+    return;
+  Values.erase(V);
+}
+
+void Evaluator::releaseOperands(Operation *Op) {
+  if (Uses.empty())
+    return;
+  for (Value Operand : Op->getOperands())
+    release(Operand);
+  for (Value Result : Op->getResults())
+    if (!Uses.contains(Result))
+      Values.erase(Result);
+}
+
+Result<std::vector<Tensor>>
+Evaluator::evaluateOnce(const std::vector<Value> &Wanted) {
+  countUses(Wanted);
+  std::vector<Tensor> Out;
+  for (Value V : Wanted) {
+    LLMC_ASSIGN_OR_RETURN(const Tensor *T, evaluate(V));
+    Out.push_back(*T);
+  }
+  Uses.clear();
+  return Out;
+}
+
 Status Evaluator::run(Value V) {
   Operation *Op = V.getDefiningOp();
   if (isa<onnx::IfOp>(Op)) {
     LLMC_ASSIGN_OR_RETURN(std::vector<Value> Source, needs(V));
     Values[V] = Values[Source.front()];
+    // The other branch's value is counted, too: it may stay for good.
+    if (!Uses.empty())
+      release(Source.front());
     return Status::success();
   }
   if (isa<onnx::WeightOp>(Op))
@@ -166,6 +233,7 @@ bool Evaluator::runShape(Operation *Op) {
   if (!Out)
     return false;
   set(Op->getResult(0), std::move(Out->front()));
+  releaseOperands(Op);
   return true;
 }
 
@@ -185,7 +253,7 @@ Status Evaluator::runWeight(Operation *Op) {
   std::vector<uint8_t> Bytes;
   if (Status S = Reader(Data, Bytes); !S.ok())
     return at(Op, S);
-  Result<Tensor> T = fromFileBytes(Limit, Type, Bytes);
+  Result<Tensor> T = fromFileBytes(Limit, Type, std::move(Bytes));
   if (!T)
     return at(Op, T.status());
   set(Weight.getOutput(), T.take());
@@ -207,6 +275,7 @@ Status Evaluator::runOp(Operation *Op) {
                                 std::to_string(Out->size()) + " results"));
   for (auto [Result, T] : llvm::zip(Op->getResults(), *Out))
     set(Result, std::move(T));
+  releaseOperands(Op);
   return Status::success();
 }
 

@@ -57,6 +57,10 @@ public:
   /// The value, computed once. The pointer stays valid with the evaluator.
   /// A failure names the op and its location.
   Result<const Tensor *> evaluate(mlir::Value V);
+  /// Several values, each computed value given up as soon as nothing on the way
+  /// to them needs it any more: whole graphs fit that would not otherwise.
+  /// What was bound stays.
+  Result<std::vector<Tensor>> evaluateOnce(const std::vector<mlir::Value> &Vs);
   /// Whether the value was already computed or bound.
   const Tensor *lookup(mlir::Value V) const;
   const Budget &budget() const { return Limit; }
@@ -70,11 +74,16 @@ private:
   Status runWeight(mlir::Operation *Op);
   bool runShape(mlir::Operation *Op);
   void set(mlir::Value V, Tensor T);
+  void countUses(const std::vector<mlir::Value> &Wanted);
+  void release(mlir::Value V);
+  void releaseOperands(mlir::Operation *Op);
 
   Budget Limit;
   WeightReader Reader;
   ShapeOracle Shapes;
   llvm::DenseMap<mlir::Value, std::shared_ptr<const Tensor>> Values;
+  /// During evaluateOnce: how often a value will still be read.
+  llvm::DenseMap<mlir::Value, unsigned> Uses;
 };
 
 } // namespace llmc::eval

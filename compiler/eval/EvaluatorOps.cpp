@@ -74,7 +74,10 @@ static Result<Tensor> castOp(const OpCall &C) {
 }
 
 static Outputs dropout(const OpCall &C) {
-  if (C.in(2).present() && C.in(2).count() == 1 && C.in(2).Bytes[0])
+  bool Training = C.in(2).present() && C.in(2).count() == 1 && C.in(2).Bytes[0];
+  bool Nothing =
+      C.in(1).present() && C.in(1).count() == 1 && floatAt(C.in(1), 0) == 0;
+  if (Training && !Nothing)
     return unsupportedError("dropout in training mode is not supported");
   std::vector<Tensor> Out{C.in(0)};
   LLMC_ASSIGN_OR_RETURN(Tensor Mask,

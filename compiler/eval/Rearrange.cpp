@@ -2,6 +2,7 @@
 #include "compiler/eval/Ops.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 namespace llmc::eval {
@@ -39,7 +40,6 @@ Result<Tensor> reverseSequence(Budget &B, const Tensor &X,
       return malformedError("reverse_sequence: length " + std::to_string(L) +
                             " of " + std::to_string(X.Shape[Time]));
   LLMC_ASSIGN_OR_RETURN(Tensor Out, B.allocate(X.Type, X.Shape));
-  Dims Strides = stridesOf(X.Shape);
   int64_t Rows = X.Shape[0] * X.Shape[1];
   size_t Row = Rows ? X.Bytes.size() / static_cast<size_t>(Rows) : 0;
   for (int64_t I = 0; I < X.Shape[Batch]; ++I)
@@ -56,8 +56,16 @@ Result<Tensor> reverseSequence(Budget &B, const Tensor &X,
 }
 
 namespace {
-/// A slice of a tensor by its values.
+/// A slice of a tensor by its values; NaN is one value, behind all others.
 using Key = std::vector<double>;
+struct KeyLess {
+  bool operator()(const Key &A, const Key &B) const {
+    return std::lexicographical_compare(
+        A.begin(), A.end(), B.begin(), B.end(), [](double X, double Y) {
+          return std::isnan(Y) ? !std::isnan(X) : X < Y;
+        });
+  }
+};
 struct Group {
   int64_t First, Count, Number;
 };
@@ -90,7 +98,7 @@ Result<std::vector<Tensor>> unique(Budget &B, const Tensor &X,
   LLMC_RETURN_IF_ERROR(B.work(countOf({16, std::max<int64_t>(X.count(), 1)})));
   std::vector<double> V = load<double>(Rows);
   size_t Width = static_cast<size_t>(Rows.Shape[1]);
-  std::map<Key, Group> Groups;
+  std::map<Key, Group, KeyLess> Groups;
   std::vector<Group *> Of, Order;
   for (int64_t I = 0; I < Rows.Shape[0]; ++I) {
     const double *Begin = V.data() + static_cast<size_t>(I) * Width;
@@ -148,9 +156,17 @@ Result<Tensor> centerCropPad(Budget &B, const Tensor &X, const Dims &Shape,
   return pad(B, X, Begin, End, PadMode::Constant, Tensor());
 }
 
+constexpr int64_t MaxBlock = 1 << 10;
+
+/// Dims of tensors without elements that would overflow with a block.
+static bool tooLarge(const Tensor &X) {
+  return std::any_of(X.Shape.begin(), X.Shape.end(),
+                     [](int64_t D) { return D > (int64_t(1) << 40); });
+}
+
 Result<Tensor> depthToSpace(Budget &B, const Tensor &X, int64_t Block,
                             bool ColumnFirst) {
-  if (X.rank() != 4 || Block < 1 || Block > (1 << 15) ||
+  if (X.rank() != 4 || Block < 1 || Block > MaxBlock || tooLarge(X) ||
       X.Shape[1] % (Block * Block))
     return malformedError("depth_to_space of " + describe(X) + ", block size " +
                           std::to_string(Block));
@@ -168,8 +184,8 @@ Result<Tensor> depthToSpace(Budget &B, const Tensor &X, int64_t Block,
 
 Result<Tensor> spaceToDepth(Budget &B, const Tensor &X, int64_t Block,
                             bool ColumnFirst) {
-  if (X.rank() != 4 || Block < 1 || Block > (1 << 15) || X.Shape[2] % Block ||
-      X.Shape[3] % Block)
+  if (X.rank() != 4 || Block < 1 || Block > MaxBlock || tooLarge(X) ||
+      X.Shape[2] % Block || X.Shape[3] % Block)
     return malformedError("space_to_depth of " + describe(X) + ", block size " +
                           std::to_string(Block));
   int64_t N = X.Shape[0], C = X.Shape[1], H = X.Shape[2] / Block,

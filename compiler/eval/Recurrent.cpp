@@ -246,8 +246,9 @@ Result<std::vector<Tensor>> causalConv(Budget &B, const Tensor &X,
   Add.resize(static_cast<size_t>(Channels));
   if (Bias.present())
     Add = load<double>(Bias);
-  std::vector<double> Line(static_cast<size_t>(Padded));
-  for (int64_t Row = 0; Row < Batch * Channels; ++Row) {
+  int64_t Lines = Batch * Channels; // without any, a kernel may have any size
+  std::vector<double> Line(static_cast<size_t>(Lines ? Padded : 0));
+  for (int64_t Row = 0; Row < Lines; ++Row) {
     std::copy_n(Before.begin() + Row * Keep, Keep, Line.begin());
     std::copy_n(V.begin() + Row * Length, Length, Line.begin() + Keep);
     int64_t C = Row % Channels;

@@ -1,4 +1,4 @@
-"""Writes the node test cases of the installed onnx package as small models.
+"""Writes the node test cases of the installed onnx package, and our own of node_extra.py, as small models.
 
     node_cases.py OUT [--every N] [--match TEXT]
 
@@ -15,17 +15,18 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 warnings.filterwarnings("ignore")  # the cases divide by zero on purpose
+import node_extra  # noqa: E402
 from onnx.backend.test import loader  # noqa: E402
 
 
-def tensor(value, name, info):
-    """A TensorProto with the type that the model declares (bfloat16 arrays may come as something else)."""
+def tensor(value, name, is_tensor):
+    """A TensorProto; nothing for what is none or holds no numbers."""
     if isinstance(value, TensorProto):
         out = TensorProto()
         out.CopyFrom(value)
         out.name = name
         return out
-    if isinstance(value, (list, dict)) or value is None or not info.type.HasField("tensor_type"):
+    if isinstance(value, (list, dict)) or value is None or not is_tensor:
         return None
     array = np.asarray(value)
     if array.dtype.kind in "OUS":
@@ -59,14 +60,14 @@ def constant(model, inputs):
     return out
 
 
-def write(case, out):
-    model, data = case.model, case.data_sets[0]
+def write(model, data, out):
     initial = {t.name for t in model.graph.initializer}
     infos = [i for i in model.graph.input if i.name not in initial]
     if len(data[0]) != len(infos) or len(data[1]) != len(model.graph.output):
         return None
-    inputs = [tensor(v, i.name, i) for v, i in zip(data[0], infos)]
-    outputs = [tensor(v, f"expected_{n}", i) for n, (v, i) in enumerate(zip(data[1], model.graph.output))]
+    inputs = [tensor(v, i.name, i.type.HasField("tensor_type")) for v, i in zip(data[0], infos)]
+    # Our own cases declare no types of outputs.
+    outputs = [tensor(v, f"expected_{n}", i.type.WhichOneof("value") in (None, "tensor_type")) for n, (v, i) in enumerate(zip(data[1], model.graph.output))]
     if any(t is None for t in inputs + outputs):
         return None
     out.mkdir(parents=True)
@@ -84,11 +85,15 @@ def main():
     p.add_argument("--match", default="", help="only cases whose name contains TEXT")
     args = p.parse_args()
     args.out.mkdir(parents=True)
+    # Ours are few and always all of them.
     cases = sorted((c for c in loader.load_model_tests(kind="node") if args.match in c.name), key=lambda c: c.name)
     lines = []
     for case in cases[:: args.every]:
-        inputs = write(case, args.out / case.name) if case.model is not None and case.data_sets else None
+        inputs = write(case.model, case.data_sets[0], args.out / case.name) if case.model is not None and case.data_sets else None
         lines.append(f"{case.name} {case.rtol} {'-' if inputs is None else inputs}\n")
+    for name, model, inputs, outputs in node_extra.cases():
+        if args.match in name:
+            lines.append(f"{name} 1e-4 {write(model, (inputs, outputs), args.out / name)}\n")
     (args.out / "cases.txt").write_text("".join(lines))
 
 

@@ -93,7 +93,8 @@ ELEMENTS = [("f32", T.FLOAT, [1.5, -2, 0]), ("f64", T.DOUBLE, [1.5, -2, 0]), ("i
             ("i16", T.INT16, [1, -2, 3]), ("u16", T.UINT16, [1, 2, 65535]), ("i32", T.INT32, [1, -2, 3]), ("u32", T.UINT32, [1, 2, 4294967295]),
             ("i64", T.INT64, [1, -2, 1 << 40]), ("u64", T.UINT64, [1, 2, (1 << 64) - 1]), ("bool", T.BOOL, [True, False, True]),
             ("f16", T.FLOAT16, [1.5, -2, 0]), ("bf16", T.BFLOAT16, [1.5, -2, 0]), ("f8e4m3", T.FLOAT8E4M3FN, [1.5, -2, 0]),
-            ("f8e5m2", T.FLOAT8E5M2, [1.5, -2, 0]), ("i4", T.INT4, [1, -2, 7]), ("u4", T.UINT4, [1, 2, 15]), ("i2", T.INT2, [1, -2, 0]), ("u2", T.UINT2, [1, 2, 3])]
+            ("f8e5m2", T.FLOAT8E5M2, [1.5, -2, 0]), ("f8e4m3fnuz", T.FLOAT8E4M3FNUZ, [1.5, -2, 0]), ("f8e5m2fnuz", T.FLOAT8E5M2FNUZ, [1.5, -2, 0]),
+            ("f8e8m0", T.FLOAT8E8M0, [1, 0.25, 16]), ("f4e2m1", T.FLOAT4E2M1, [1.5, -2, 0]), ("i4", T.INT4, [1, -2, 7]), ("u4", T.UINT4, [1, 2, 15]), ("i2", T.INT2, [1, -2, 0]), ("u2", T.UINT2, [1, 2, 3])]
 
 
 def all_types(raw):

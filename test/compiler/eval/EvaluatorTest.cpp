@@ -84,6 +84,39 @@ TEST(Evaluator, NamesWhatIsMissing) {
             "evaluation: an argument of the graph is not given");
 }
 
+TEST(Evaluator, GivesUpWhatNobodyNeedsAnyMore) {
+  Source S(R"(
+  func.func @main(%c: tensor<i1>, %x: tensor<2xf32>) -> (tensor<*xf32>, tensor<*xf32>) {
+    %n = onnx.neg %x : (tensor<2xf32>) -> tensor<*xf32>
+    %a = onnx.add %n, %n : (tensor<*xf32>, tensor<*xf32>) -> tensor<*xf32>
+    %r = onnx.if %c {
+      %b = onnx.mul %a, %n : (tensor<*xf32>, tensor<*xf32>) -> tensor<*xf32>
+      onnx.yield %b : tensor<*xf32>
+    } else {
+      onnx.yield %a : tensor<*xf32>
+    } : (tensor<i1>) -> tensor<*xf32>
+    %y = onnx.add %r, %x : (tensor<*xf32>, tensor<2xf32>) -> tensor<*xf32>
+    %z = onnx.neg %y : (tensor<*xf32>) -> tensor<*xf32>
+    return %z, %n : tensor<*xf32>, tensor<*xf32>
+  })");
+  for (int64_t Condition : {0, 1}) {
+    Evaluator E(Budget(1000, 1000));
+    E.bind(S.argument(0), Tensor::ofInts(DType::Bool, {}, {Condition}));
+    E.bind(S.argument(1), floats({2}, {1, -2}));
+    Result<std::vector<Tensor>> R =
+        E.evaluateOnce({S.result(0), S.result(1), S.result(0)});
+    ASSERT_TRUE(R.ok()) << R.status().message();
+    std::vector<double> Want =
+        Condition ? std::vector<double>{-3, -6} : std::vector<double>{1, -2};
+    EXPECT_EQ(load<double>((*R)[0]), Want);
+    EXPECT_EQ(load<double>((*R)[1]), (std::vector<double>{-1, 2}));
+    EXPECT_EQ(load<double>((*R)[2]), Want);
+    mlir::Value Y = S.result(0).getDefiningOp()->getOperand(0);
+    EXPECT_EQ(E.lookup(Y), nullptr);
+    EXPECT_NE(E.lookup(S.argument(1)), nullptr);
+  }
+}
+
 const char *const Weights = R"(
   onnx.weight_data @w file 0 offset 8 length 16 : tensor<4xf32>
   func.func @main(%x: tensor<?x4xf32>) -> (tensor<*xi64>, tensor<*xf32>) {

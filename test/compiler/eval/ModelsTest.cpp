@@ -67,6 +67,8 @@ Tensor argumentFor(const json &Input, const json &Roles,
     return Tensor::ofInts(Type, {1, Length}, Positions);
   if (Is("cache_position"))
     return Tensor::ofInts(Type, {Length}, Positions);
+  if (Is("kv_len"))
+    return Tensor::ofInts(Type, {1}, {Length});
   Dims Shape;
   int64_t Factor = Roles.value("batch_factor", int64_t(1));
   size_t BatchAxis = Roles.value("batch_axis", size_t(0));

@@ -1,6 +1,7 @@
 // Evaluator operations beyond what node_cases.mlir holds: IEEE corner cases,
 // budgets, and refusal of everything that is out of range.
 #include "compiler/eval/Ops.h"
+#include "compiler/eval/Attention.h"
 #include "gtest/gtest.h"
 
 #include <cmath>
@@ -145,6 +146,57 @@ TEST(EvalOps, RefusesWhatIsOutOfRange) {
   EXPECT_FALSE(range(B, ints({}, {0}), ints({}, {1}), ints({}, {0})).ok());
   EXPECT_FALSE(tile(B, X, {-1, 1}).ok());
   EXPECT_FALSE(expand(B, X, {-1, 3}).ok());
+}
+
+TEST(EvalOps, NewOpsRefuseWhatDoesNotFit) {
+  Budget B(1 << 20, 1 << 24);
+  Tensor None, X = floats({1, 2, 4}, std::vector<double>(8, 1)),
+               Scale = floats({2}, {1, 2}), Bytes;
+  Bytes = Tensor::ofInts(DType::I8, {3, 4}, std::vector<int64_t>(12, 1));
+  EXPECT_FALSE(dequantizeLinear(B, Bytes, Scale, None, 0, 0, DType::F32).ok());
+  EXPECT_FALSE(dequantizeLinear(B, Bytes,
+                                floats({2, 4}, std::vector<double>(8, 1)), None,
+                                0, 3, DType::F32)
+                   .ok());
+  EXPECT_FALSE(dequantizeLinear(B, Bytes, Scale, None, 7, 0, DType::F32).ok());
+  EXPECT_FALSE(einsum(B, "ab,bc->ac", {&X, &X}).ok());
+  EXPECT_FALSE(einsum(B, "abc,abd->az", {&X, &X}).ok());
+  EXPECT_FALSE(
+      conv(B, X, floats({1, 2, 9}, std::vector<double>(18, 1)), None, {}).ok());
+  // Nothing has any size: no allocation, no endless loop.
+  Tensor Empty{DType::F32, {0, 0, 4}, {}},
+      Wide{DType::F32, {0, 1, int64_t(1) << 40}, {}};
+  EXPECT_TRUE(causalConv(B, Empty, Wide, None, None, false).ok());
+  Budget Small(100, 100);
+  Tensor Keys = floats({1, 1, 30, 1}, std::vector<double>(30, 1));
+  Result<std::vector<Tensor>> R =
+      attention(Small, {Keys, Keys, Keys, None, None, None, None}, {});
+  EXPECT_FALSE(R.ok());
+}
+
+TEST(EvalOps, AttentionBoundsDoNotOverflow) {
+  Budget B(1 << 16, 1 << 20);
+  Tensor None, X = floats({1, 1, 2, 1}, {1, 2});
+  int64_t Most = std::numeric_limits<int64_t>::max();
+  AttentionOptions O;
+  O.Left = O.Right = Most;
+  for (int64_t Length : {-Most - 1, Most, int64_t(0)}) {
+    Tensor N = ints({1}, {Length});
+    Result<std::vector<Tensor>> R =
+        attention(B, {X, X, X, None, None, None, N}, O);
+    ASSERT_TRUE(R.ok());
+    EXPECT_EQ(floatAt((*R)[0], 0) == 0, Length <= 0);
+  }
+}
+
+TEST(EvalOps, UniqueTakesNansAsOne) {
+  Budget B = small();
+  double NaN = std::numeric_limits<double>::quiet_NaN();
+  Result<std::vector<Tensor>> R =
+      unique(B, floats({5}, {NaN, 2, NaN, 1, 2}), std::nullopt, true);
+  ASSERT_TRUE(R.ok());
+  EXPECT_EQ(load<int64_t>((*R)[1]), (std::vector<int64_t>{3, 1, 0}));
+  EXPECT_EQ(load<int64_t>((*R)[3]), (std::vector<int64_t>{1, 2, 2}));
 }
 
 } // namespace

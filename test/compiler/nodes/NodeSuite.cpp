@@ -149,7 +149,9 @@ std::string compare(const Tensor &Got, const Tensor &Wanted, double Relative) {
   std::vector<double> A = load<double>(Got), B = load<double>(Wanted);
   for (size_t I = 0; I < A.size(); ++I) {
     bool Same = A[I] == B[I] || (std::isnan(A[I]) && std::isnan(B[I]));
-    double Allowed = Exact ? 0 : 1e-7 + Relative * std::fabs(B[I]);
+    double Allowed = Exact ? 0
+                           : std::max(1e-7, leastTolerance(Wanted.Type) / 2) +
+                                 Relative * std::fabs(B[I]);
     if (!Same && !(std::fabs(A[I] - B[I]) <= Allowed)) {
       std::ostringstream Text;
       Text.precision(9);

@@ -85,3 +85,33 @@ func.func @concat_of_nothing() {
   %0 = onnx.concat {axis = 0} : () -> tensor<*xf32>
   return
 }
+// -----
+func.func @attention_c1(%x: tensor<1x2x3x4xf32>, %n: none) {
+  // expected-error @+1 {{C1: one of past_key and past_value is absent}}
+  %0:4 = onnx.attention %x, %x, %x, %n, %x, %n, %n : (tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, none, tensor<1x2x3x4xf32>, none, none) -> (tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>)
+  return
+}
+// -----
+func.func @attention_c2(%x: tensor<1x2x3x4xf32>, %n: none, %len: tensor<1xi64>) {
+  // expected-error @+1 {{C2: both past_key and nonpad_kv_seqlen are given}}
+  %0:4 = onnx.attention %x, %x, %x, %n, %x, %x, %len : (tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, none, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1xi64>) -> (tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>)
+  return
+}
+// -----
+func.func @attention_c3(%x: tensor<1x3x12xf32>, %n: none) {
+  // expected-error @+1 {{C3: q_num_heads 3 is no positive multiple of kv_num_heads 2}}
+  %0:4 = onnx.attention %x, %x, %x, %n, %n, %n, %n {q_num_heads = 3, kv_num_heads = 2} : (tensor<1x3x12xf32>, tensor<1x3x12xf32>, tensor<1x3x12xf32>, none, none, none, none) -> (tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>)
+  return
+}
+// -----
+func.func @attention_window(%x: tensor<1x2x3x4xf32>, %n: none) {
+  // expected-error @+1 {{left_window_size}}
+  %0:4 = onnx.attention %x, %x, %x, %n, %n, %n, %n {left_window_size = -2} : (tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, none, none, none, none) -> (tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>)
+  return
+}
+// -----
+func.func @linear_attention_c1(%x: tensor<1x3x12xf32>, %n: none) {
+  // expected-error @+1 {{C1: q_num_heads 4 is no positive multiple of kv_num_heads 0}}
+  %0:2 = onnx.linear_attention %x, %x, %x, %n, %n, %n {q_num_heads = 4, kv_num_heads = 0, update_rule = "linear"} : (tensor<1x3x12xf32>, tensor<1x3x12xf32>, tensor<1x3x12xf32>, none, none, none) -> (tensor<*xf32>, tensor<*xf32>)
+  return
+}
