@@ -40,6 +40,7 @@ static Settings fromEnvironment() {
                                                       : Settings::Fp32;
   S.Sanitize =
       *text("LLMC_CUDASIM_SANITIZE") != 0 && !is("LLMC_CUDASIM_SANITIZE", "0");
+  S.NanOrigin = std::strstr(text("LLMC_CUDASIM_SANITIZE"), "nan") != nullptr;
   S.Report = text("LLMC_CUDASIM_REPORT");
   S.Profile = text("LLMC_CUDASIM_PROFILE");
   return S;

@@ -118,6 +118,7 @@ struct Context {
   double Microseconds = 0;    ///< modelled time of all work done
   bool Primary = false;
   unsigned Flags = 0;
+  std::shared_ptr<Watcher> Checks; ///< the sanitizer, if it is on
 
   /// Queues work behind what the stream has; runs it when eager.
   int enqueue(Stream &S, std::function<int()> Do,

@@ -48,6 +48,16 @@ unsigned sourceLane(ShuffleKind Kind, unsigned Lane, uint32_t B, uint32_t C,
   return Inside ? From & 31 : Lane;
 }
 
+} // namespace
+
+unsigned shuffleSource(Warp &W, const Inst &I, unsigned Lane) {
+  bool Inside = false;
+  return sourceLane(static_cast<ShuffleKind>(I.Sub), Lane,
+                    W.slot<uint32_t>(I.B)[Lane], W.slot<uint32_t>(I.C)[Lane],
+                    Inside);
+}
+
+namespace {
 void shuffle(Warp &W, const Inst &I) {
   const uint32_t *A = W.slot<uint32_t>(I.A), *B = W.slot<uint32_t>(I.B),
                  *C = W.slot<uint32_t>(I.C);

@@ -116,7 +116,7 @@ struct Settings {
   bool RandomStreams = false, EagerStreams = false;
   unsigned MaxPtx = 0; ///< highest version, 0: any
   enum Tensor : uint8_t { Fp32, Ideal, Arch } TensorMode = Fp32;
-  bool Sanitize = false;
+  bool Sanitize = false, NanOrigin = false;
   std::string Report;  ///< file of findings as JSON
   std::string Profile; ///< file of counters as JSON, "-": a table
 };
@@ -200,6 +200,8 @@ void resolveHandlers(Program &P);
 std::string placeText(Warp &W, unsigned Lane);
 std::string instText(const Launch &L, const Inst &I);
 
+/// The lane that Lane reads in a shuffle; itself outside its segment.
+unsigned shuffleSource(Warp &W, const Inst &I, unsigned Lane);
 /// Runs B until it is done or every warp has had its turns. Throws Fault.
 void runCta(Cta &B);
 /// Finishes copies of cp.async until at most Groups of a lane are left.

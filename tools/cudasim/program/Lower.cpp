@@ -139,6 +139,37 @@ Value Lowering::result(const Operand &O, unsigned Bits) {
   return V;
 }
 
+/// The registers that exec/Grid.cpp fills in.
+static bool isSpecial(std::string Name) {
+  size_t Dot = Name.find('.');
+  if (Dot != std::string::npos) {
+    std::string Axis = Name.substr(Dot);
+    Name.resize(Dot);
+    static const char *const Axes[] = {
+        "%tid",       "%ntid",       "%ctaid",         "%nctaid",
+        "%clusterid", "%nclusterid", "%cluster_ctaid", "%cluster_nctaid"};
+    return (Axis == ".x" || Axis == ".y" || Axis == ".z") &&
+           std::find(std::begin(Axes), std::end(Axes), Name) != std::end(Axes);
+  }
+  static const char *const Names[] = {"%laneid",
+                                      "%warpid",
+                                      "%nwarpid",
+                                      "%lanemask_eq",
+                                      "%lanemask_lt",
+                                      "%lanemask_le",
+                                      "%lanemask_gt",
+                                      "%lanemask_ge",
+                                      "%smid",
+                                      "%nsmid",
+                                      "%gridid",
+                                      "%dynamic_smem_size",
+                                      "%total_smem_size",
+                                      "%cluster_ctarank",
+                                      "%cluster_nctarank",
+                                      "%is_explicit_cluster"};
+  return std::find(std::begin(Names), std::end(Names), Name) != std::end(Names);
+}
+
 Value Lowering::source(const Operand &O, Type T) {
   bool Wide = T.total() > 32;
   uint64_t Mask =
@@ -173,12 +204,14 @@ Value Lowering::source(const Operand &O, Type T) {
     return constant(Bits & Mask, Wide);
   }
   case Operand::Symbol: {
+    if (O.Name == "WARP_SZ")
+      return constant(32, Wide);
     Symbol S = symbol(O.Name);
     return constant(S.Address + static_cast<uint64_t>(O.Value), Wide);
   }
   case Operand::Special: {
-    if (O.Name == "WARP_SZ")
-      return constant(32, Wide);
+    if (!isSpecial(O.Name))
+      fail("unknown register " + O.Name);
     bool Long = O.Name == "%gridid";
     auto [It, New] = Specials.emplace(O.Name, Values.size());
     if (New) {

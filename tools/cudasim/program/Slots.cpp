@@ -59,6 +59,7 @@ public:
   void run() {
     solveLiveness();
     findRanges();
+    keepUnset();
     placeFills();
     scan();
     rewrite();
@@ -136,6 +137,15 @@ private:
             Ranges[V].cover(At);
         });
       }
+    }
+  }
+  /// Registers that may be read before they are written keep a slot of their
+  /// own, so that the sanitizer can follow them.
+  void keepUnset() {
+    for (const auto &[V, Name] : P.Unset) {
+      Ranges[V].cover(0);
+      Ranges[V].cover(
+          position(static_cast<uint32_t>(P.Code.size()), P.Blocks.size()));
     }
   }
   static uint32_t position(uint32_t Index, size_t B) {
