@@ -2,6 +2,7 @@
 // lookup in the table of all.
 #include "compiler/eval/Convert.h"
 #include "compiler/eval/EvaluatorTable.h"
+#include "compiler/eval/Microsoft.h"
 
 #include "llvm/ADT/StringSwitch.h"
 
@@ -370,6 +371,7 @@ const OpHandler *handlerOf(StringRef OpName) {
     addIndexing(T);
     addNeural(T);
     addWholeOps(T);
+    addMicrosoftHandlers(T.Map);
     return T;
   }();
   auto It = Handlers.Map.find(OpName);

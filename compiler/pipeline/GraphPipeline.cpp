@@ -14,6 +14,8 @@ void buildImportPasses(OpPassManager &PM, const eval::WeightReader &Reader) {
   PM.addPass(createWidenFloats());
   // Shapes first: folding and clean-up ask for them.
   PM.addPass(createInferShapes());
+  // Which branch runs is part of the shape; the other one only costs.
+  PM.addPass(createResolveControlFlow());
   // Shape arithmetic becomes constants, so that recognisers see numbers.
   PM.addPass(createFoldConstants());
   // Reshapes that change nothing would stand between what belongs together.

@@ -35,6 +35,10 @@
 #include "dialects/onnx/OnnxAttentionOps.h.inc"
 #define GET_OP_CLASSES
 #include "dialects/onnx/OnnxQuantOps.h.inc"
+#define GET_OP_CLASSES
+#include "dialects/onnx/MsAttentionOps.h.inc"
+#define GET_OP_CLASSES
+#include "dialects/onnx/MsWeightOps.h.inc"
 
 namespace llmc::onnx {
 

@@ -33,6 +33,8 @@ def Onnx_Dialect : Dialect {
     void registerActivationOps();
     void registerAttentionOps();
     void registerQuantOps();
+    void registerMsAttentionOps();
+    void registerMsWeightOps();
     void registerAttributes();
   }];
 }

@@ -22,6 +22,8 @@ void OnnxDialect::initialize() {
   registerActivationOps();
   registerAttentionOps();
   registerQuantOps();
+  registerMsAttentionOps();
+  registerMsWeightOps();
 }
 
 void OnnxDialect::registerAttributes() {

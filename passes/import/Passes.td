@@ -119,4 +119,30 @@ def CanonicalizeGraph : Pass<"llmc-canonicalize-graph", "::mlir::ModuleOp"> {
   let dependentDialects = ["::llmc::onnx::OnnxDialect"];
   let statistics = [Statistic<"NumRewritten", "num-rewritten", "ops rewritten">];
 }
+
+def ResolveControlFlow : Pass<"llmc-resolve-control-flow", "::mlir::ModuleOp"> {
+  let summary = "decides onnx.if where that is possible before the model runs";
+  let description = [{
+    The importer has moved the bodies of both branches in front of the If, which
+    chooses among finished values. It is replaced by the values of one branch
+    where
+
+    - the condition is known from constants and shapes,
+    - the condition is a bool input (a merged decoder's use_cache_branch): the
+      branch that reads more float inputs is taken, since it continues from a
+      past, which may be empty; the input is removed,
+    - both branches yield the same value.
+
+    Other Ifs stay, for instance the choice between two tables by the length.
+
+    ```mlir
+    // before: %flag is a bool input, only %with reads the caches
+    %r = onnx.if %flag {onnx.yield %with : …} else {onnx.yield %without : …}
+    // after
+    %with
+    ```
+  }];
+  let dependentDialects = ["::llmc::onnx::OnnxDialect"];
+  let statistics = [Statistic<"NumResolved", "num-resolved", "Ifs that were decided">];
+}
 #endif

@@ -184,6 +184,7 @@ ShapeRule ruleOf(StringRef OpName) {
     addLayoutRules(T);
     addIndexRules(T);
     addWholeRules(T);
+    addMsRules(T);
     return T;
   }();
   auto It = Rules.find(OpName);

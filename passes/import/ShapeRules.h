@@ -50,6 +50,7 @@ void addElementwiseRules(RuleTable &T);
 void addLayoutRules(RuleTable &T);
 void addIndexRules(RuleTable &T);
 void addWholeRules(RuleTable &T);
+void addMsRules(RuleTable &T);
 /// The rule of an op by its full name; null for one without.
 ShapeRule ruleOf(llvm::StringRef OpName);
 

@@ -101,7 +101,8 @@ Status FlatGraph::checkRecursion() const {
 }
 
 Status FlatGraph::addNode(const NodeProto &Node, int64_t NodeOpset,
-                          const std::string &Prefix, unsigned Depth) {
+                          const std::string &Prefix, unsigned Depth,
+                          const NameMap *Scope) {
   std::string Label = Node.name();
   if (Label.empty())
     Label = Node.op_type() + "_" + std::to_string(Nodes.size());
@@ -115,6 +116,8 @@ Status FlatGraph::addNode(const NodeProto &Node, int64_t NodeOpset,
                           std::to_string(MaxAttributes));
   if (const FunctionProto *F = functionOf(Node))
     return inlineCall(Node, *F, Label, Depth);
+  if (Node.op_type() == "If" && domainOf(Node.domain()).empty())
+    return spreadIf(Node, NodeOpset, Label, Depth, Scope);
   if (Nodes.size() >= MaxNodes)
     return malformedError("the graph has more than " +
                           std::to_string(MaxNodes) + " nodes");
@@ -122,30 +125,29 @@ Status FlatGraph::addNode(const NodeProto &Node, int64_t NodeOpset,
   return Status::success();
 }
 
-namespace {
-/// Renames the values of a function's body for one call. Labels of calls need
-/// not be unique, so values get the call's number.
-class CallNames {
-public:
-  CallNames(const NodeProto &Call, const FunctionProto &F, size_t Number)
-      : Prefix("//call" + std::to_string(Number) + "/") {
-    for (int I = 0; I < F.input_size(); ++I)
-      Map[F.input(I)] = I < Call.input_size() ? Call.input(I) : "";
-    for (int I = 0; I < F.output_size(); ++I)
-      if (I < Call.output_size() && !Call.output(I).empty())
-        Map.try_emplace(F.output(I), Call.output(I));
-  }
-  std::string operator()(const std::string &Name) const {
-    if (Name.empty())
-      return Name;
-    llvm::StringMap<std::string>::const_iterator It = Map.find(Name);
-    return It == Map.end() ? Prefix + Name : It->second;
-  }
+std::string NameMap::operator()(const std::string &Name) const {
+  if (Name.empty())
+    return Name;
+  llvm::StringMap<std::string>::const_iterator It = Map.find(Name);
+  if (It != Map.end())
+    return It->second;
+  return Outer ? (*Outer)(Name) : Prefix + Name;
+}
 
-private:
-  std::string Prefix;
-  llvm::StringMap<std::string> Map;
-};
+namespace {
+/// Names of a function's body in one call. Labels of calls need not be unique,
+/// so values get the call's number.
+NameMap callNames(const NodeProto &Call, const FunctionProto &F,
+                  size_t Number) {
+  NameMap Names;
+  Names.Prefix = "//call" + std::to_string(Number) + "/";
+  for (int I = 0; I < F.input_size(); ++I)
+    Names.Map[F.input(I)] = I < Call.input_size() ? Call.input(I) : "";
+  for (int I = 0; I < F.output_size(); ++I)
+    if (I < Call.output_size() && !Call.output(I).empty())
+      Names.Map.try_emplace(F.output(I), Call.output(I));
+  return Names;
+}
 
 const AttributeProto *
 findAttr(const google::protobuf::RepeatedPtrField<AttributeProto> &Attrs,
@@ -156,7 +158,8 @@ findAttr(const google::protobuf::RepeatedPtrField<AttributeProto> &Attrs,
   return nullptr;
 }
 
-/// The attributes of a body node, references to the call's ones resolved.
+/// The attributes of a body node, references to the call's ones resolved, also
+/// in subgraphs. The depth of subgraphs is bounded by the scan.
 void copyAttributes(const NodeProto &From, const NodeProto &Call,
                     const FunctionProto &F, NodeProto &To) {
   for (const AttributeProto &A : From.attribute()) {
@@ -171,6 +174,13 @@ void copyAttributes(const NodeProto &From, const NodeProto &Call,
     AttributeProto *Copy = To.add_attribute();
     *Copy = *Source;
     Copy->set_name(A.name());
+    if (Source != &A || !Copy->has_g())
+      continue;
+    for (NodeProto &Node : *Copy->mutable_g()->mutable_node()) {
+      NodeProto Inner;
+      copyAttributes(Node, Call, F, Inner);
+      Node.mutable_attribute()->Swap(Inner.mutable_attribute());
+    }
   }
 }
 
@@ -200,7 +210,7 @@ Status FlatGraph::inlineCall(const NodeProto &Call, const FunctionProto &F,
   LLMC_RETURN_IF_ERROR(
       countInlined(32 * static_cast<uint64_t>(F.input_size() + F.output_size() +
                                               F.opset_import_size())));
-  CallNames Names(Call, F, NumCalls++);
+  NameMap Names = callNames(Call, F, NumCalls++);
   int64_t BodyOpset = functionOpset(F, Opset);
   for (const NodeProto &Node : F.node()) {
     LLMC_RETURN_IF_ERROR(countInlined(Node.ByteSizeLong()));
@@ -216,7 +226,8 @@ Status FlatGraph::inlineCall(const NodeProto &Call, const FunctionProto &F,
       Copy.add_output(Names(Name));
     copyAttributes(Node, Call, F, Copy);
     LLMC_RETURN_IF_ERROR(countInlined(Copy.ByteSizeLong()));
-    LLMC_RETURN_IF_ERROR(addNode(Copy, BodyOpset, Label + "/", Depth + 1));
+    LLMC_RETURN_IF_ERROR(
+        addNode(Copy, BodyOpset, Label + "/", Depth + 1, &Names));
   }
   // A function may hand an input on as an output.
   llvm::StringSet<> Inputs;
@@ -230,7 +241,8 @@ Status FlatGraph::inlineCall(const NodeProto &Call, const FunctionProto &F,
     Copy.set_op_type("Identity");
     Copy.add_input(Names(F.output(I)));
     Copy.add_output(Call.output(I));
-    LLMC_RETURN_IF_ERROR(addNode(Copy, BodyOpset, Label + "/", Depth + 1));
+    LLMC_RETURN_IF_ERROR(
+        addNode(Copy, BodyOpset, Label + "/", Depth + 1, nullptr));
   }
   return Status::success();
 }

@@ -48,30 +48,31 @@ Status FlatGraph::readOpset(const ::onnx::ModelProto &Model,
 Status FlatGraph::build(const ::onnx::ModelProto &Model,
                         const std::string &File) {
   LLMC_RETURN_IF_ERROR(readOpset(Model, File));
+  LLMC_RETURN_IF_ERROR(chooseGraph(Model));
   LLMC_RETURN_IF_ERROR(readFunctions(Model));
-  for (const NodeProto &Node : Model.graph().node())
-    LLMC_RETURN_IF_ERROR(addNode(Node, Opset, "", 0));
-  LLMC_RETURN_IF_ERROR(mapProducers(Model));
+  for (const NodeProto &Node : Graph->node())
+    LLMC_RETURN_IF_ERROR(addNode(Node, Opset, "", 0, nullptr));
+  LLMC_RETURN_IF_ERROR(mapProducers());
   LLMC_RETURN_IF_ERROR(sort());
-  markLive(Model);
+  markLive();
   return Status::success();
 }
 
-Status FlatGraph::mapProducers(const ::onnx::ModelProto &Model) {
-  if (Model.graph().output_size() == 0)
+Status FlatGraph::mapProducers() {
+  if (Graph->output_size() == 0)
     return malformedError("the graph has no outputs");
-  for (const ::onnx::ValueInfoProto &Input : Model.graph().input())
+  for (const ::onnx::ValueInfoProto &Input : Graph->input())
     if (!Sources.insert(Input.name()).second)
       return malformedError("graph input " + quoted(Input.name()) +
                             " is there twice");
-  llvm::StringSet<> Initializers;
-  for (const ::onnx::TensorProto &T : Model.graph().initializer()) {
-    if (!Initializers.insert(T.name()).second)
-      return malformedError("initializer " + quoted(T.name()) +
+  llvm::StringSet<> Seen;
+  for (const Initializer &I : Initializers) {
+    if (!Seen.insert(I.first).second)
+      return malformedError("initializer " + quoted(I.first) +
                             " is there twice");
-    Sources.insert(T.name());
+    Sources.insert(I.first);
   }
-  for (const ::onnx::SparseTensorProto &T : Model.graph().sparse_initializer())
+  for (const ::onnx::SparseTensorProto &T : Graph->sparse_initializer())
     Sources.insert(T.values().name());
   for (size_t I = 0; I < Nodes.size(); ++I)
     for (const std::string &Name : Nodes[I].Proto->output()) {
@@ -87,7 +88,7 @@ Status FlatGraph::mapProducers(const ::onnx::ModelProto &Model) {
                               quoted(Nodes[Producers[Name]].Label) +
                               " and by node " + quoted(Nodes[I].Label));
     }
-  for (const ::onnx::ValueInfoProto &Output : Model.graph().output())
+  for (const ::onnx::ValueInfoProto &Output : Graph->output())
     if (!Producers.contains(Output.name()) && !Sources.contains(Output.name()))
       return malformedError("graph output " + quoted(Output.name()) +
                             " is written by no node");
@@ -163,13 +164,13 @@ Status FlatGraph::sort() {
   return Status::success();
 }
 
-void FlatGraph::markLive(const ::onnx::ModelProto &Model) {
+void FlatGraph::markLive() {
   const auto Mark = [&](llvm::StringRef Name) {
     llvm::StringMap<size_t>::const_iterator It = Producers.find(Name);
     if (It != Producers.end())
       Nodes[It->second].Live = true;
   };
-  for (const ::onnx::ValueInfoProto &Output : Model.graph().output())
+  for (const ::onnx::ValueInfoProto &Output : Graph->output())
     Mark(Output.name());
   DeadNodes = 0;
   for (size_t I = Nodes.size(); I-- > 0;) {

@@ -21,13 +21,14 @@ Location GraphImporter::nameLoc(llvm::StringRef Name) {
   return NameLoc::get(B.getStringAttr(printable(Name)));
 }
 
-Status GraphImporter::run(const GraphProto &Graph, const FlatGraph &Flat) {
+Status GraphImporter::run(const FlatGraph &Flat) {
+  const GraphProto &Graph = Flat.graph();
   B.setInsertionPointToEnd(Module.getBody());
   Main = func::FuncOp::create(B, Module.getLoc(), "main",
                               B.getFunctionType({}, {}));
   B.setInsertionPointToStart(Main.addEntryBlock());
-  for (const TensorProto &T : Graph.initializer())
-    Initializers[T.name()] = &T;
+  for (const FlatGraph::Initializer &I : Flat.Initializers)
+    Initializers[I.first] = I.second;
   LLMC_RETURN_IF_ERROR(addInputs(Graph));
   for (const GraphNode &Node : Flat.Nodes) {
     if (!Node.Live)
@@ -38,9 +39,46 @@ Status GraphImporter::run(const GraphProto &Graph, const FlatGraph &Flat) {
         Constants[Node.Proto->output(0)] = &Node;
       continue;
     }
-    LLMC_RETURN_IF_ERROR(addNode(Node));
+    bool IsIf =
+        Node.Proto->op_type() == "If" && domainOf(Node.Proto->domain()).empty();
+    LLMC_RETURN_IF_ERROR(IsIf ? addIf(Node) : addNode(Node));
   }
   return addOutputs(Graph);
+}
+
+/// Inputs are the condition, then the results of either branch.
+Status GraphImporter::addIf(const GraphNode &Node) {
+  const ::onnx::NodeProto &P = *Node.Proto;
+  LLMC_ASSIGN_OR_RETURN(Value Condition, value(P.input(0)));
+  SmallVector<Value> Branches[2];
+  for (int I = 1; I < P.input_size(); ++I) {
+    LLMC_ASSIGN_OR_RETURN(Value V, value(P.input(I)));
+    Branches[I > P.output_size() ? 1 : 0].push_back(V);
+  }
+  SmallVector<Type> Types;
+  for (auto [I, Pair] : llvm::enumerate(llvm::zip(Branches[0], Branches[1]))) {
+    Type Then = cast<ShapedType>(std::get<0>(Pair).getType()).getElementType();
+    Type Else = cast<ShapedType>(std::get<1>(Pair).getType()).getElementType();
+    if (Then != Else)
+      return malformedError("the branches of node " + quoted(Node.Label) +
+                            " give output " + std::to_string(I) +
+                            " different element types");
+    Types.push_back(UnrankedTensorType::get(Then));
+  }
+  OpBuilder::InsertionGuard Guard(B);
+  OperationState State(nameLoc(Node.Label), "onnx.if", Condition, Types);
+  for (const SmallVector<Value> &Values : Branches) {
+    Block *Body = new Block();
+    State.addRegion()->push_back(Body);
+    B.setInsertionPointToStart(Body);
+    llmc::onnx::YieldOp::create(B, State.location, Values);
+  }
+  B.setInsertionPointToEnd(&Main.front());
+  Operation *If = B.create(State);
+  for (int I = 0; I < P.output_size(); ++I)
+    if (!P.output(I).empty())
+      this->Values[P.output(I)] = If->getResult(static_cast<unsigned>(I));
+  return Status::success();
 }
 
 // --- inputs and outputs ------------------------------------------------------

@@ -24,14 +24,16 @@ public:
   GraphImporter(mlir::ModuleOp Module, TensorReader &Tensors);
 
   /// The nodes must be free of issues (collectIssues).
-  Status run(const ::onnx::GraphProto &Graph, const FlatGraph &Flat);
+  Status run(const FlatGraph &Flat);
 
 private:
   Result<mlir::Type> inputType(const ::onnx::ValueInfoProto &Info);
   Status addInputs(const ::onnx::GraphProto &Graph);
   Status addOutputs(const ::onnx::GraphProto &Graph);
   Status addNode(const GraphNode &Node);
+  Status addIf(const GraphNode &Node);
   Status setOperands(PendingNode &Node);
+  Status checkAttributes(const PendingNode &Node);
   Status setAttributes(const PendingNode &Node, mlir::OperationState &State);
   Result<mlir::Attribute> attribute(const PendingNode &Node,
                                     const ::onnx::AttributeProto &A);

@@ -74,7 +74,7 @@ llvm::StringMap<unsigned> countUses(const ::onnx::GraphProto &Graph,
 }
 
 /// Damaged tensors are reported even where the graph is not supported anyway.
-Status checkTensors(const ::onnx::GraphProto &Graph, const FlatGraph &Flat,
+Status checkTensors(const FlatGraph &Flat,
                     const llvm::StringMap<unsigned> &Uses,
                     TensorReader &Tensors) {
   const auto Check = [&](const ::onnx::TensorProto &T,
@@ -84,9 +84,9 @@ Status checkTensors(const ::onnx::GraphProto &Graph, const FlatGraph &Flat,
       return Ref.takeStatus();
     return Status::success();
   };
-  for (const ::onnx::TensorProto &T : Graph.initializer())
-    if (Uses.contains(T.name()))
-      LLMC_RETURN_IF_ERROR(Check(T, T.name()));
+  for (const FlatGraph::Initializer &I : Flat.Initializers)
+    if (Uses.contains(I.first))
+      LLMC_RETURN_IF_ERROR(Check(*I.second, I.first));
   for (const GraphNode &Node : Flat.Nodes)
     if (Node.Live && Node.Proto->op_type() == "Constant")
       for (const ::onnx::AttributeProto &A : Node.Proto->attribute())
@@ -97,11 +97,11 @@ Status checkTensors(const ::onnx::GraphProto &Graph, const FlatGraph &Flat,
 
 /// Whether an input (no initializer) has integers, as the token ids of a
 /// decoder are.
-bool takesIntegers(const ::onnx::GraphProto &Graph) {
+bool takesIntegers(const FlatGraph &Flat) {
   llvm::StringSet<> Initializers;
-  for (const ::onnx::TensorProto &T : Graph.initializer())
-    Initializers.insert(T.name());
-  for (const ::onnx::ValueInfoProto &Input : Graph.input()) {
+  for (const FlatGraph::Initializer &I : Flat.Initializers)
+    Initializers.insert(I.first);
+  for (const ::onnx::ValueInfoProto &Input : Flat.graph().input()) {
     int Type = Input.type().tensor_type().elem_type();
     if ((Type == ::onnx::TensorProto::INT64 ||
          Type == ::onnx::TensorProto::INT32) &&
@@ -145,15 +145,16 @@ public:
     Log.DeadNodes = Flat.DeadNodes;
     if (Log.Nodes == 0)
       return malformedError(quoted(File) + " has a graph without nodes");
-    llvm::StringMap<unsigned> Uses = countUses(Model.graph(), Flat);
+    llvm::append_range(Log.Warnings, Flat.Warnings);
+    llvm::StringMap<unsigned> Uses = countUses(Flat.graph(), Flat);
     TensorReader Tensors(Context, Store, Scanned.Tensors);
-    LLMC_RETURN_IF_ERROR(checkTensors(Model.graph(), Flat, Uses, Tensors));
+    LLMC_RETURN_IF_ERROR(checkTensors(Flat, Uses, Tensors));
     IssueCollector Issues;
     collectIssues(Flat, Uses, Issues);
     Log.Issues = Issues.issues();
     if (Status Unsupported = Issues.status(); !Unsupported.ok()) {
       // Else the list of ops reads as if they were all that is missing.
-      if (!takesIntegers(Model.graph()))
+      if (!takesIntegers(Flat))
         Unsupported.addNote("the graph is no decoder: it has no token input "
                             "(integers such as input_ids)");
       return Unsupported;
@@ -168,7 +169,7 @@ private:
     OwningOpRef<ModuleOp> Module(ModuleOp::create(
         NameLoc::get(StringAttr::get(&Context, printable(Store.name(0))))));
     GraphImporter Graph(*Module, Tensors);
-    LLMC_RETURN_IF_ERROR(Graph.run(Model.graph(), Flat));
+    LLMC_RETURN_IF_ERROR(Graph.run(Flat));
     Builder B(&Context);
     SmallVector<Attribute> Files;
     for (uint32_t I = 0; I < Store.numFiles(); ++I)

@@ -146,8 +146,11 @@ void llmc::collectIssues(const FlatGraph &Graph,
       otherDomain(Node, Out);
       continue;
     }
+    if (P.op_type() == "If" && Domain.empty())
+      continue; // its branches are in the list
     if (hasSubgraph(P))
-      Out.add(Node, "control flow (a subgraph) is not supported yet");
+      Out.add(Node, "a loop (a subgraph that is run again and again) is not "
+                    "supported");
     else if (Node.Opset < OldestOpset || Node.Opset > NewestOpset)
       Out.add(Node, "opset " + std::to_string(Node.Opset) + ", supported are " +
                         std::to_string(OldestOpset) + " to " +

@@ -1,6 +1,7 @@
 // One node: operands, attributes, result types.
 #include "compiler/frontend/onnx/GraphImporter.h"
 
+#include "compiler/frontend/onnx/MsExpand.h"
 #include "compiler/frontend/onnx/Signatures.h"
 #include "compiler/frontend/onnx/onnx-ml.pb.h"
 #include "dialects/onnx/Onnx.h"
@@ -139,6 +140,12 @@ Result<Attribute> GraphImporter::attribute(const PendingNode &Node,
   return internalError(Name + " has an unknown kind");
 }
 
+/// Kinds of the attributes of a node that is expanded.
+Status GraphImporter::checkAttributes(const PendingNode &Node) {
+  OperationState Unused(Node.Loc, "onnx.none");
+  return setAttributes(Node, Unused);
+}
+
 Status GraphImporter::setAttributes(const PendingNode &Node,
                                     OperationState &State) {
   for (const AttributeProto *A : Node.Attrs) {
@@ -207,6 +214,9 @@ static SmallVector<Type, 4> resultElements(const PendingNode &Node,
     return {Operand(0), B.getI64Type()};
   case ElementRule::Operand0ThenBool:
     return {Operand(0), B.getI1Type()};
+  case ElementRule::Operand0ThenCaches:
+    return {Operand(0), Or(Operand(3), Operand(0)), Or(Operand(4), Operand(0)),
+            Operand(0)};
   case ElementRule::Operand0ThenStash: {
     IntegerAttr Stash =
         dyn_cast_or_null<IntegerAttr>(State.attributes.get("stash_type"));
@@ -256,6 +266,9 @@ Status GraphImporter::addNode(const GraphNode &Source) {
   SmallVector<Value, 4> Results;
   if (Value Flattened = buildFlattenedSoftmax(Node, B)) {
     Results.push_back(Flattened);
+  } else if (Spec->Mnemonic.empty()) {
+    LLMC_RETURN_IF_ERROR(checkAttributes(Node));
+    LLMC_RETURN_IF_ERROR(expandNode(Node, B, Results));
   } else {
     OperationState State(Node.Loc, Spec->Mnemonic);
     LLMC_RETURN_IF_ERROR(setAttributes(Node, State));
@@ -268,7 +281,8 @@ Status GraphImporter::addNode(const GraphNode &Source) {
     Results.append(Op->result_begin(), Op->result_end());
   }
   for (int I = 0; I < P.output_size(); ++I)
-    if (!P.output(I).empty() && I < static_cast<int>(Results.size()))
+    if (!P.output(I).empty() && I < static_cast<int>(Results.size()) &&
+        Results[static_cast<size_t>(I)])
       Values[P.output(I)] = Results[static_cast<size_t>(I)];
   return Status::success();
 }

@@ -3,6 +3,8 @@
 // Upgrade.cpp takes them away first.
 #include "compiler/frontend/onnx/Signatures.h"
 
+#include "compiler/frontend/onnx/MsExpand.h"
+
 #include "llvm/ADT/StringMap.h"
 
 #include <vector>
@@ -173,7 +175,7 @@ const AttrSpec *OpSpec::attr(llvm::StringRef Name) const {
 llvm::ArrayRef<OpSpec> llmc::allOps() {
   static const std::vector<OpSpec> All = [] {
     std::vector<OpSpec> Out(std::begin(Ops), std::end(Ops));
-    for (llvm::ArrayRef<OpSpec> Table : {wholeOps()})
+    for (llvm::ArrayRef<OpSpec> Table : {wholeOps(), microsoftOps()})
       Out.insert(Out.end(), Table.begin(), Table.end());
     return Out;
   }();
@@ -194,7 +196,9 @@ const OpSpec *llmc::findOp(llvm::StringRef Domain, llvm::StringRef Name) {
   for (const Twin &T : Twins)
     if (T.Domain == Domain && T.Name == Name)
       return ByName.lookup(keyOf("", T.Standard));
-  return ByName.lookup(keyOf(Domain, Name));
+  if (const OpSpec *Op = ByName.lookup(keyOf(Domain, Name)))
+    return Op;
+  return Domain == "com.microsoft" ? findExpandedOp(Name) : nullptr;
 }
 
 llvm::StringRef llmc::similarOp(llvm::StringRef Name) {

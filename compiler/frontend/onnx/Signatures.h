@@ -36,7 +36,8 @@ enum class ElementRule : uint8_t {
   DtypeOrOperand, ///< attribute `dtype`, else operand 0
   Operand0ThenInt64,
   Operand0ThenBool,
-  Operand0ThenStash, ///< the others f32, of operand 0 unless stash_type is 1
+  Operand0ThenCaches, ///< then operands 3 and 4, operand 0 where absent
+  Operand0ThenStash,  ///< the others f32, of operand 0 unless stash_type is 1
   Operand3,
   Operand7,
   Int32,
@@ -62,7 +63,8 @@ struct OpSpec {
 
 /// The whole table: those of the files Signatures*.cpp behind one another.
 llvm::ArrayRef<OpSpec> allOps();
-llvm::ArrayRef<OpSpec> wholeOps(); ///< SignaturesWhole.cpp
+llvm::ArrayRef<OpSpec> wholeOps();     ///< SignaturesWhole.cpp
+llvm::ArrayRef<OpSpec> microsoftOps(); ///< MsSignatures.cpp
 
 /// The op of this name or, for an op of ONNX Runtime, its standard twin; null
 /// if the dialect has none. The default domain is "".
