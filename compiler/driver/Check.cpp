@@ -96,7 +96,7 @@ CheckReport llmc::inspectModel(mlir::MLIRContext &Context,
   }
   describeGraph(**Module, Report);
   if (Options.Continue)
-    Report.Outcome = Options.Continue(**Module, Store, Report.Issues);
+    Report.Outcome = Options.Continue(**Module, Store, Report);
   return Report;
 }
 
@@ -124,6 +124,7 @@ std::string llmc::checkText(const CheckReport &Report) {
       Out += std::string(Title) + "... " +
              std::to_string(Values.size() - Shown) + " more\n";
   };
+  Out += architectureText(Report.Parts);
   List("  input    ", Report.Inputs);
   List("  output   ", Report.Outputs);
   for (const std::string &Warning : Report.Warnings)
@@ -153,6 +154,9 @@ std::string llmc::checkJson(const CheckReport &Report) {
       {"outputs", toJson(Report.Outputs)},
       {"ops", Report.Ops},
       {"issues", Issues},
+      {"architecture", Report.Parts.known()
+                           ? Json::parse(architectureJson(Report.Parts))
+                           : Json()},
       {"warnings", Report.Warnings}};
   // Names come from the file and need not be UTF-8.
   return Out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

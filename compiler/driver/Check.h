@@ -3,6 +3,7 @@
 #ifndef LLMC_COMPILER_DRIVER_CHECK_H
 #define LLMC_COMPILER_DRIVER_CHECK_H
 
+#include "compiler/driver/Architecture.h"
 #include "compiler/frontend/onnx/Import.h"
 
 #include <functional>
@@ -34,14 +35,14 @@ struct CheckReport {
   std::map<std::string, unsigned> Ops; ///< live nodes by op, as imported
   std::vector<ImportIssue> Issues;
   std::vector<std::string> Warnings;
+  Architecture Parts; ///< as far as raising came
 };
 
 struct CheckOptions {
   bool AllowSymlinks = false;
   /// What follows the import (shape inference, raising), on the imported
-  /// module; may add issues. Without it the import alone is checked.
-  std::function<Status(mlir::ModuleOp, const WeightStore &,
-                       std::vector<ImportIssue> &)>
+  /// module; may add to the report. Without it the import alone is checked.
+  std::function<Status(mlir::ModuleOp, const WeightStore &, CheckReport &)>
       Continue;
 };
 

@@ -25,9 +25,11 @@ Result<TargetDesc> defaultTarget() {
 
 /// Raises, then lowers up to the plan: what the passes behind raising refuse
 /// (sizes of heads, the context) is not supported either.
-Status tryModel(mlir::ModuleOp Module, const WeightStore &Store) {
+Status tryModel(mlir::ModuleOp Module, const WeightStore &Store,
+                CheckReport &Report) {
   PipelineOptions P;
   LLMC_RETURN_IF_ERROR(raiseGraph(Module, P, weightReader(Store)));
+  Report.Parts = architectureOf(Module);
   LLMC_ASSIGN_OR_RETURN(TargetDesc Target, defaultTarget());
   P.StopAfter = Phase::Plan;
   P.MaxContext = defaultContext(readMaxPositions(Store.folder()));
@@ -41,8 +43,8 @@ Status checkModel(const CompileOptions &O, bool Json) {
   CheckOptions Options;
   Options.AllowSymlinks = O.AllowSymlinks;
   Options.Continue = [&](mlir::ModuleOp Module, const WeightStore &Store,
-                         std::vector<ImportIssue> &) {
-    return tryModel(Module, Store);
+                         CheckReport &Report) {
+    return tryModel(Module, Store, Report);
   };
   CheckReport Report = inspectModel(M->Context, O.Model, Options);
   std::printf("%s",

@@ -3,6 +3,7 @@
 // one Status; nothing is at the output path unless everything succeeded.
 #include "compiler/driver/Compile.h"
 
+#include "compiler/driver/Architecture.h"
 #include "compiler/driver/CompileTarget.h"
 #include "compiler/driver/Flags.h"
 #include "compiler/driver/ModelFolder.h"
@@ -137,6 +138,7 @@ Status compileToFile(const CompileOptions &O, ImportedModel &M,
   for (const std::string &W : Content.Folder.Warnings)
     warn(O, W);
   ProvenanceFacts Facts;
+  Facts.Architecture = architectureJson(architectureOf(*M.Module));
   LLMC_RETURN_IF_ERROR(compileTargets(O, M, Targets, P, Content, Facts));
   int64_t Tokens = tokenizerSize(Content.Folder);
   if (Tokens > Content.Model.Vocab)

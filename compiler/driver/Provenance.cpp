@@ -114,6 +114,8 @@ std::string provenanceJson(const CompileOptions &O, const ProvenanceFacts &F) {
   Flags["max_batch"] = O.MaxBatch;
   Out["flags"] = Flags;
   Out["inputs"] = inputsJson(F.Inputs);
+  if (!F.Architecture.empty())
+    Out["architecture"] = nlohmann::json::parse(F.Architecture, nullptr, false);
   return Out.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 

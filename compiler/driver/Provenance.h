@@ -29,6 +29,7 @@ struct ProvenanceFacts {
   std::map<std::string, std::string> Precision;
   std::string NvrtcVersion; ///< empty: no CUDA target
   std::vector<InputFile> Inputs;
+  std::string Architecture; ///< JSON, of Architecture.h
 
   /// "int8", or "f32, f16" where targets differ (in their order).
   std::string precisions() const;

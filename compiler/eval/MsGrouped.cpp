@@ -333,6 +333,107 @@ Result<int64_t> slotOf(const Tensor &Table, int64_t Row, int64_t P,
   return Block * BlockSize + P % BlockSize;
 }
 
+/// Row and position of every token; row -1: of none.
+struct TokenPlaces {
+  std::vector<int64_t> Row, Position;
+
+  int64_t row(int64_t T) const { return Row[static_cast<size_t>(T)]; }
+  int64_t position(int64_t T) const { return Position[static_cast<size_t>(T)]; }
+};
+
+Result<TokenPlaces> placesOf(const Tensor &First, const Tensor &Past,
+                             int64_t Tokens) {
+  TokenPlaces Out;
+  Out.Row.assign(static_cast<size_t>(Tokens), -1);
+  Out.Position.assign(static_cast<size_t>(Tokens), 0);
+  for (int64_t R = 0; R < Past.count(); ++R)
+    for (int64_t T = intAt(First, R); T < intAt(First, R + 1); ++T) {
+      if (T < 0 || T >= Tokens)
+        return malformedError("attention: token " + std::to_string(T) + " of " +
+                              std::to_string(Tokens));
+      Out.Row[static_cast<size_t>(T)] = R;
+      Out.Position[static_cast<size_t>(T)] =
+          intAt(Past, R) + T - intAt(First, R);
+    }
+  return Out;
+}
+
+/// The caches of all rows and how to find a position in them.
+struct PagedCache {
+  const Tensor &Table;
+  int64_t Blocks, BlockSize, Heads, Size;
+  std::vector<double> K, V;
+
+  Result<int64_t> slot(int64_t Row, int64_t P) const {
+    return slotOf(Table, Row, P, BlockSize, Blocks);
+  }
+  double *key(int64_t Slot, int64_t H) {
+    return K.data() + (Slot * Heads + H) * Size;
+  }
+  double *value(int64_t Slot, int64_t H) {
+    return V.data() + (Slot * Heads + H) * Size;
+  }
+
+  /// Keys and values of the new tokens.
+  Status write(const QueryKeyValue &X, const TokenPlaces &At) {
+    for (int64_t T = 0; T < X.K.Rows; ++T) {
+      if (At.row(T) < 0)
+        continue;
+      LLMC_ASSIGN_OR_RETURN(int64_t Slot, slot(At.row(T), At.position(T)));
+      for (int64_t H = 0; H < Heads; ++H) {
+        std::copy_n(X.K.row(0, H, T), Size, key(Slot, H));
+        std::copy_n(X.V.row(0, H, T), Size, value(Slot, H));
+      }
+    }
+    return Status::success();
+  }
+
+  /// Keys and values of positions 0 to `Rows` of a row.
+  Status read(int64_t Row, HeadTensor &Keys, HeadTensor &Values) {
+    for (int64_t J = 0; J < Keys.Rows; ++J) {
+      LLMC_ASSIGN_OR_RETURN(int64_t Slot, slot(Row, J));
+      for (int64_t H = 0; H < Heads; ++H) {
+        std::copy_n(key(Slot, H), Size, Keys.row(0, H, J));
+        std::copy_n(value(Slot, H), Size, Values.row(0, H, J));
+      }
+    }
+    return Status::success();
+  }
+};
+
+/// One token against all positions up to its own: [N * size].
+Result<Tensor> attendToken(const OpCall &C, Attend &How, const HeadTensor &All,
+                           int64_t T, const TokenPlaces &At,
+                           PagedCache &Cache) {
+  int64_t P = At.position(T), Window = C.attr("local_window_size", -1);
+  LLMC_ASSIGN_OR_RETURN(HeadTensor Q,
+                        makeHeads(C.Limit, 1, All.Heads, 1, All.Size));
+  LLMC_ASSIGN_OR_RETURN(HeadTensor K,
+                        makeHeads(C.Limit, 1, Cache.Heads, P + 1, Cache.Size));
+  LLMC_ASSIGN_OR_RETURN(HeadTensor V,
+                        makeHeads(C.Limit, 1, Cache.Heads, P + 1, Cache.Size));
+  for (int64_t H = 0; H < All.Heads; ++H)
+    std::copy_n(All.row(0, H, T), All.Size, Q.row(0, H, 0));
+  LLMC_RETURN_IF_ERROR(Cache.read(At.row(T), K, V));
+  How.Bias = [=](int64_t, int64_t, int64_t, int64_t J) {
+    return Window > 0 && J <= P - Window ? Hidden : 0.0;
+  };
+  return attend(C.Limit, How, Q, K, V, DType::F64);
+}
+
+/// What the evaluation relies on.
+Status checkPaged(const OpCall &C, const QueryKeyValue &X) {
+  const Tensor &Keys = C.in(3), &First = C.in(5), &Past = C.in(6),
+               &Table = C.in(7);
+  if (Keys.rank() != 4 || C.in(4).Shape != Keys.Shape || Table.rank() != 2 ||
+      Keys.Shape[1] < 1 || Keys.Shape[2] != X.K.Heads ||
+      Keys.Shape[3] != X.K.Size || X.V.Size != X.K.Size ||
+      First.count() != Past.count() + 1 || Table.Shape[0] != Past.count())
+    return malformedError("attention: key_cache is " + describe(Keys) +
+                          ", block_table " + describe(Table));
+  return Status::success();
+}
+
 Outputs pagedAttention(const OpCall &C) {
   if (C.text("kv_cache_layout", "SEPARATE") != "SEPARATE" ||
       C.text("k_quant_type", "NONE") != "NONE" ||
@@ -348,92 +449,35 @@ Outputs pagedAttention(const OpCall &C) {
   LLMC_ASSIGN_OR_RETURN(
       QueryKeyValue X,
       projections(C, Batched(C.in(0)), Batched(C.in(1)), Batched(C.in(2)), N));
-  Tensor Keys = C.in(3), Values = C.in(4);
-  const Tensor &First = C.in(5), &PastLengths = C.in(6), &Table = C.in(7);
-  if (Keys.rank() != 4 || Values.Shape != Keys.Shape || Table.rank() != 2 ||
-      Keys.Shape[2] != N.Key || Keys.Shape[3] != X.K.Size ||
-      First.count() != PastLengths.count() + 1 ||
-      Table.Shape[0] != PastLengths.count())
-    return malformedError("attention: key_cache is " + describe(Keys) +
-                          ", block_table " + describe(Table));
-  LLMC_RETURN_IF_ERROR(
-      normHeads(X.Q, C.in(12), C.floatAttr("qk_norm_epsilon", 1e-6f)));
-  LLMC_RETURN_IF_ERROR(
-      normHeads(X.K, C.in(13), C.floatAttr("qk_norm_epsilon", 1e-6f)));
-  int64_t Rows = PastLengths.count(), Tokens = X.Q.Rows;
-  std::vector<int64_t> Row(static_cast<size_t>(Tokens), -1);
-  std::vector<int64_t> Position(static_cast<size_t>(Tokens), 0);
-  for (int64_t R = 0; R < Rows; ++R)
-    for (int64_t T = intAt(First, R); T < intAt(First, R + 1); ++T) {
-      if (T < 0 || T >= Tokens)
-        return malformedError("attention: token " + std::to_string(T) + " of " +
-                              std::to_string(Tokens));
-      Row[static_cast<size_t>(T)] = R;
-      Position[static_cast<size_t>(T)] =
-          intAt(PastLengths, R) + T - intAt(First, R);
-    }
+  LLMC_RETURN_IF_ERROR(checkPaged(C, X));
+  double Epsilon = C.floatAttr("qk_norm_epsilon", 1e-6f);
+  LLMC_RETURN_IF_ERROR(normHeads(X.Q, C.in(12), Epsilon));
+  LLMC_RETURN_IF_ERROR(normHeads(X.K, C.in(13), Epsilon));
+  LLMC_ASSIGN_OR_RETURN(TokenPlaces At, placesOf(C.in(5), C.in(6), X.Q.Rows));
   if (C.attr("do_rotary", 0))
     for (HeadTensor *H : {&X.Q, &X.K})
       LLMC_RETURN_IF_ERROR(rotateHeads(
           *H, C.in(8), C.in(9),
-          [&](int64_t, int64_t T) { return Position[static_cast<size_t>(T)]; },
+          [&](int64_t, int64_t T) { return At.position(T); },
           C.attr("rotary_interleaved", 0) != 0));
-  std::vector<double> K = load<double>(Keys), V = load<double>(Values);
-  int64_t Blocks = Keys.Shape[0], BlockSize = Keys.Shape[1],
-          Width = N.Key * X.K.Size;
-  for (int64_t T = 0; T < Tokens; ++T) {
-    if (Row[static_cast<size_t>(T)] < 0)
-      continue;
-    LLMC_ASSIGN_OR_RETURN(int64_t Slot,
-                          slotOf(Table, Row[static_cast<size_t>(T)],
-                                 Position[static_cast<size_t>(T)], BlockSize,
-                                 Blocks));
-    for (int64_t H = 0; H < N.Key; ++H) {
-      std::copy_n(X.K.row(0, H, T), X.K.Size,
-                  K.data() + Slot * Width + H * X.K.Size);
-      std::copy_n(X.V.row(0, H, T), X.V.Size,
-                  V.data() + Slot * Width + H * X.V.Size);
-    }
-  }
-  store(Keys, K);
-  store(Values, V);
+  Tensor Keys = C.in(3), Values = C.in(4);
+  PagedCache Cache{C.in(7),  Keys.Shape[0],      Keys.Shape[1],       N.Key,
+                   X.K.Size, load<double>(Keys), load<double>(Values)};
+  LLMC_RETURN_IF_ERROR(Cache.write(X, At));
   LLMC_ASSIGN_OR_RETURN(Attend How, settings(C, C.in(11), N.Query));
-  int64_t Window = C.attr("local_window_size", -1);
-  LLMC_ASSIGN_OR_RETURN(
-      Tensor Out, C.Limit.allocate(C.in(0).Type, {Tokens, N.Query * X.V.Size}));
+  int64_t Columns = N.Query * X.V.Size;
+  LLMC_ASSIGN_OR_RETURN(Tensor Out,
+                        C.Limit.allocate(C.in(0).Type, {X.Q.Rows, Columns}));
   std::vector<double> Sums(static_cast<size_t>(Out.count()), 0);
-  for (int64_t T = 0; T < Tokens; ++T) {
-    if (Row[static_cast<size_t>(T)] < 0)
+  for (int64_t T = 0; T < X.Q.Rows; ++T) {
+    if (At.row(T) < 0)
       continue;
-    int64_t P = Position[static_cast<size_t>(T)];
-    LLMC_ASSIGN_OR_RETURN(HeadTensor Q,
-                          makeHeads(C.Limit, 1, N.Query, 1, X.Q.Size));
-    LLMC_ASSIGN_OR_RETURN(HeadTensor RowK,
-                          makeHeads(C.Limit, 1, N.Key, P + 1, X.K.Size));
-    LLMC_ASSIGN_OR_RETURN(HeadTensor RowV,
-                          makeHeads(C.Limit, 1, N.Key, P + 1, X.V.Size));
-    for (int64_t H = 0; H < N.Query; ++H)
-      std::copy_n(X.Q.row(0, H, T), X.Q.Size, Q.row(0, H, 0));
-    for (int64_t J = 0; J <= P; ++J) {
-      LLMC_ASSIGN_OR_RETURN(
-          int64_t Slot,
-          slotOf(Table, Row[static_cast<size_t>(T)], J, BlockSize, Blocks));
-      for (int64_t H = 0; H < N.Key; ++H) {
-        std::copy_n(K.data() + Slot * Width + H * X.K.Size, X.K.Size,
-                    RowK.row(0, H, J));
-        std::copy_n(V.data() + Slot * Width + H * X.V.Size, X.V.Size,
-                    RowV.row(0, H, J));
-      }
-    }
-    How.Bias = [&](int64_t, int64_t, int64_t, int64_t J) {
-      return Window > 0 && J <= P - Window ? Hidden : 0.0;
-    };
-    LLMC_ASSIGN_OR_RETURN(Tensor One,
-                          attend(C.Limit, How, Q, RowK, RowV, DType::F64));
-    std::copy_n(One.data<double>(), One.count(),
-                Sums.data() + T * N.Query * X.V.Size);
+    LLMC_ASSIGN_OR_RETURN(Tensor One, attendToken(C, How, X.Q, T, At, Cache));
+    std::copy_n(One.data<double>(), Columns, Sums.data() + T * Columns);
   }
   store(Out, Sums);
+  store(Keys, Cache.K);
+  store(Values, Cache.V);
   return std::vector<Tensor>{std::move(Out), std::move(Keys),
                              std::move(Values)};
 }

@@ -13,8 +13,11 @@ using ::onnx::NodeProto;
 
 namespace {
 /// Small functions that call each other can unfold without end, in nodes and
-/// in the bytes of their names and attributes.
+/// in the bytes of their names and attributes. A small file may become less
+/// than a large one: what it asks for is done before its use is known.
 constexpr uint64_t MaxNodes = 1u << 18;
+constexpr uint64_t FreeNodes = 1u << 12;
+constexpr uint64_t MaxUnfolding = 1u << 10;
 constexpr uint64_t MaxInlinedBytes = 128u << 20;
 constexpr unsigned MaxCallDepth = 64;
 /// Attributes are looked up one by one.
@@ -32,6 +35,17 @@ std::string functionKey(llvm::StringRef Domain, llvm::StringRef Name,
 }
 } // namespace
 
+/// With those of subgraphs, whose depth is bounded by the scan.
+static uint64_t
+countNodes(const google::protobuf::RepeatedPtrField<NodeProto> &Nodes) {
+  uint64_t Count = static_cast<uint64_t>(Nodes.size());
+  for (const NodeProto &Node : Nodes)
+    for (const AttributeProto &A : Node.attribute())
+      if (A.has_g())
+        Count += countNodes(A.g().node());
+  return Count;
+}
+
 Status FlatGraph::readFunctions(const ::onnx::ModelProto &Model) {
   for (const FunctionProto &F : Model.functions())
     if (!Functions
@@ -39,6 +53,10 @@ Status FlatGraph::readFunctions(const ::onnx::ModelProto &Model) {
              .second)
       return malformedError("local function " + quoted(F.name()) +
                             " is defined twice");
+  uint64_t InFile = countNodes(Graph->node());
+  for (const FunctionProto &F : Model.functions())
+    InFile += countNodes(F.node());
+  NodeLimit = std::min(MaxNodes, FreeNodes + MaxUnfolding * InFile);
   return checkRecursion();
 }
 
@@ -76,9 +94,9 @@ Status FlatGraph::checkRecursion() const {
         Stack.pop_back();
         if (!Stack.empty())
           Stack.back().Size += Size;
-        if (Size > MaxNodes)
+        if (Size > NodeLimit)
           return malformedError("local functions unfold to more than " +
-                                std::to_string(MaxNodes) + " nodes");
+                                std::to_string(NodeLimit) + " nodes");
         continue;
       }
       const FunctionProto *Callee = functionOf(Top.F->node(Top.Next++));
@@ -118,9 +136,9 @@ Status FlatGraph::addNode(const NodeProto &Node, int64_t NodeOpset,
     return inlineCall(Node, *F, Label, Depth);
   if (Node.op_type() == "If" && domainOf(Node.domain()).empty())
     return spreadIf(Node, NodeOpset, Label, Depth, Scope);
-  if (Nodes.size() >= MaxNodes)
+  if (Nodes.size() >= NodeLimit)
     return malformedError("the graph has more than " +
-                          std::to_string(MaxNodes) + " nodes");
+                          std::to_string(NodeLimit) + " nodes");
   Nodes.push_back({&Node, NodeOpset, std::move(Label), false});
   return Status::success();
 }
@@ -159,12 +177,16 @@ findAttr(const google::protobuf::RepeatedPtrField<AttributeProto> &Attrs,
 }
 
 /// The attributes of a body node, references to the call's ones resolved, also
-/// in subgraphs. The depth of subgraphs is bounded by the scan.
-void copyAttributes(const NodeProto &From, const NodeProto &Call,
-                    const FunctionProto &F, NodeProto &To) {
+/// in subgraphs. The depth of subgraphs is bounded by the scan. Returns how
+/// many names were compared.
+uint64_t copyAttributes(const NodeProto &From, const NodeProto &Call,
+                        const FunctionProto &F, NodeProto &To) {
+  uint64_t Compared = 0;
   for (const AttributeProto &A : From.attribute()) {
     const AttributeProto *Source = &A;
     if (!A.ref_attr_name().empty()) {
+      Compared += static_cast<uint64_t>(Call.attribute_size()) +
+                  static_cast<uint64_t>(F.attribute_proto_size());
       Source = findAttr(Call.attribute(), A.ref_attr_name());
       if (!Source)
         Source = findAttr(F.attribute_proto(), A.ref_attr_name());
@@ -178,10 +200,11 @@ void copyAttributes(const NodeProto &From, const NodeProto &Call,
       continue;
     for (NodeProto &Node : *Copy->mutable_g()->mutable_node()) {
       NodeProto Inner;
-      copyAttributes(Node, Call, F, Inner);
+      Compared += copyAttributes(Node, Call, F, Inner);
       Node.mutable_attribute()->Swap(Inner.mutable_attribute());
     }
   }
+  return Compared;
 }
 
 int64_t functionOpset(const FunctionProto &F, int64_t Default) {
@@ -224,8 +247,8 @@ Status FlatGraph::inlineCall(const NodeProto &Call, const FunctionProto &F,
       Copy.add_input(Names(Name));
     for (const std::string &Name : Node.output())
       Copy.add_output(Names(Name));
-    copyAttributes(Node, Call, F, Copy);
-    LLMC_RETURN_IF_ERROR(countInlined(Copy.ByteSizeLong()));
+    uint64_t Compared = copyAttributes(Node, Call, F, Copy);
+    LLMC_RETURN_IF_ERROR(countInlined(Copy.ByteSizeLong() + Compared));
     LLMC_RETURN_IF_ERROR(
         addNode(Copy, BodyOpset, Label + "/", Depth + 1, &Names));
   }

@@ -98,6 +98,7 @@ private:
 
   llvm::StringMap<const ::onnx::FunctionProto *> Functions;
   std::vector<std::unique_ptr<::onnx::NodeProto>> Inlined;
+  uint64_t NodeLimit = 0;            ///< by what the file holds
   uint64_t InlinedBytes = 0;         ///< what inlining has copied so far
   size_t NumCalls = 0;               ///< and branches
   llvm::StringMap<size_t> Producers; ///< value -> node

@@ -125,6 +125,19 @@ void constantNode(const GraphNode &Node, IssueCollector &Out) {
       Out.add(Node, "a constant given by " + A.name() + " is not supported");
 }
 
+/// An op of ai.onnx without a row in the tables. Looking for a similar name
+/// takes long, so it is done once per name.
+void unknownOp(const GraphNode &Node, llvm::StringMap<std::string> &Similar,
+               IssueCollector &Out) {
+  const std::string &Name = Node.Proto->op_type();
+  auto [It, New] = Similar.try_emplace(Name);
+  if (New)
+    It->second = similarOp(Name).str();
+  Out.add(Node, It->second.empty()
+                    ? "this op of ai.onnx is not supported yet"
+                    : "this op is not known; similar: " + It->second);
+}
+
 bool hasSubgraph(const NodeProto &Node) {
   for (const AttributeProto &A : Node.attribute())
     if (A.has_g() || A.graphs_size() > 0)
@@ -136,6 +149,7 @@ bool hasSubgraph(const NodeProto &Node) {
 void llmc::collectIssues(const FlatGraph &Graph,
                          const llvm::StringMap<unsigned> &Uses,
                          IssueCollector &Out) {
+  llvm::StringMap<std::string> Similar;
   for (const GraphNode &Node : Graph.Nodes) {
     if (!Node.Live)
       continue;
@@ -159,9 +173,7 @@ void llmc::collectIssues(const FlatGraph &Graph,
       constantNode(Node, Out);
     else if (Spec)
       knownOp(Node, *Spec, Uses, Out);
-    else if (llvm::StringRef Similar = similarOp(P.op_type()); !Similar.empty())
-      Out.add(Node, "this op is not known; similar: " + Similar.str());
     else
-      Out.add(Node, "this op of ai.onnx is not supported yet");
+      unknownOp(Node, Similar, Out);
   }
 }

@@ -30,6 +30,7 @@ public:
   mlir::Type elementOf(mlir::Value V) const;
   float real(llvm::StringRef Attr, float Default) const;
   int64_t integer(llvm::StringRef Attr, int64_t Default) const;
+  llvm::SmallVector<int64_t> integers(llvm::StringRef Attr) const;
   std::string text(llvm::StringRef Attr, llvm::StringRef Default) const;
 
   /// `onnx.<Mnemonic>`; null operands are absent. The result has the element
@@ -50,6 +51,14 @@ public:
   PendingNode &Node;
   mlir::OpBuilder &B;
 };
+
+/// How one op is expanded.
+struct Expansion {
+  OpSpec Spec; ///< without a mnemonic
+  Status (*Build)(Expander &, llvm::SmallVectorImpl<mlir::Value> &Results);
+};
+llvm::ArrayRef<Expansion> fusedExpansions(); ///< MsExpandFused.cpp
+llvm::ArrayRef<Expansion> quantExpansions(); ///< MsExpandQuant.cpp
 
 } // namespace llmc
 

@@ -162,6 +162,12 @@ constexpr Twin Twins[] = {
     {"", "SimplifiedLayerNormalization", "RMSNormalization"},
     {"", "Scatter", "ScatterElements"}, // until opset 10
     {"com.microsoft", "Gelu", "Gelu"},
+    {"com.microsoft", "QuantizeLinear", "QuantizeLinear"},
+    {"com.microsoft", "DequantizeLinear", "DequantizeLinear"},
+    {"com.microsoft", "MatMulInteger16", "MatMulInteger"},
+    {"com.microsoft", "Trilu", "Trilu"},
+    {"com.microsoft", "Pad", "Pad"},
+    {"com.microsoft", "GatherND", "GatherND"},
 };
 } // namespace
 

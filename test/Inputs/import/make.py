@@ -159,6 +159,24 @@ def functions():
                functions=[inner, outer, h.make_function("", "Relu", ["v"], ["r"], [n("Neg", "v", "r")], [h.make_opsetid("", 18)])], domains=["local"]), "functions")
 
 
+def branches():
+    """If three deep: captures from every level, an initializer that only the innermost reads, the same names in both branches."""
+    def graph(nodes, out, inits=()):
+        return h.make_graph(nodes, "b", [], [vi(out)], list(inits))
+    inner = graph([n("Mul", "t,only_inside", "u", "scale")], "u")
+    other = graph([n("Sub", "t,k", "u", "shift")], "u")
+    middle = graph([n("Add", "x,k", "t", "add"), n("If", "c2", "u", "inner", then_branch=inner, else_branch=other)], "u", [f32("k", [1])])
+    last = graph([n("Add", "x,k", "t", "add")], "t", [f32("k", [2])])
+    cond = [vi("x"), vi("c1", (), T.BOOL), vi("c2", (), T.BOOL)]
+    save(model([n("If", "c1", "y", "outer", then_branch=middle, else_branch=last)], cond, inits=[f32("only_inside", [3])]), "branches")
+    # A loop of ONNX Runtime around a decoder: its weight lies outside.
+    decoder = h.make_graph([n("Gather", "table,input_ids", "logits", "embed")], "decoder", [vi("input_ids", ("b", "s"), T.INT32)],
+                           [vi("logits", ("b", "s", 4))])
+    loop = n("GreedySearch", "input_ids,max_length", "sequences", "search", domain="com.microsoft", decoder=decoder, eos_token_id=1, pad_token_id=1)
+    save(model([loop], [vi("input_ids", ("b", "s"), T.INT32), vi("max_length", (1,), T.INT32)], [vi("sequences", ("b", "m"), T.INT32)],
+               [f32("table", range(40), (10, 4))], domains=["com.microsoft"]), "greedy")
+
+
 def numbers():
     """x and y of models that ONNX Runtime runs, for UpgradeNumericsTest."""
     import json
@@ -210,11 +228,17 @@ def bad():
     save(m, "no-graph", BAD)
     save(model([n("Magic", "x", "a", "m1", domain="org.example"), n("Magic", "a", "b", "m2", domain="org.example"), n("ReduceMeen", "b", "c", "typo"),
                 n("Neg", "c", "d", "attr", speed=3), n("Det", "d", "e", "det"), n("BatchNormalization", "e,x,x,x,x", "f,mean", "norm"),
-                n("Add", "f,mean", "g", "add"), n("FastGelu", "g", "h", "fast", domain="com.microsoft"), n("EPContext", "h", "y", "ctx", domain="com.microsoft", source="QNN"),
+                n("Add", "f,mean", "g", "add"), n("WordConvEmbedding", "g", "h", "fast", domain="com.microsoft"), n("EPContext", "h", "y", "ctx", domain="com.microsoft", source="QNN"),
                 n("Dead", "x", "dead", "dead", domain="org.example")]), "unsupported", BAD)
     save(model([n("Det", "x", "y", "det")], inputs=[vi("x"), vi("input_ids", ("b", "s"), T.INT64)]), "unsupported-tokens", BAD)
+    body = h.make_graph([n("Identity", "c", "d"), n("Neg", "x", "t")], "b", [vi("i", (), T.INT64), vi("c", (), T.BOOL)], [vi("d", (), T.BOOL), vi("t")])
+    save(model([n("Loop", ",,", "y", "loop", body=body)]), "subgraph", BAD)
     branch = h.make_graph([n("Neg", "x", "t")], "b", [], [vi("t")])
-    save(model([n("If", "c", "y", "if", then_branch=branch, else_branch=branch)], inputs=[vi("x"), vi("c", (), T.BOOL)]), "subgraph", BAD)
+    flag = [vi("x"), vi("c", (), T.BOOL)]
+    save(model([n("If", "c", "y", "if", then_branch=branch)], inputs=flag), "no-else", BAD)
+    save(model([n("If", "c", "y,z", "if", then_branch=branch, else_branch=branch)], inputs=flag), "branch-outputs", BAD)
+    other = h.make_graph([n("Cast", "x", "t", to=T.INT64)], "b", [], [vi("t", elem=T.INT64)])
+    save(model([n("If", "c", "y", "if", then_branch=branch, else_branch=other)], inputs=flag), "branch-types", BAD)
 
     def tensor(t, name):
         save(model([add], inits=[t]), name, BAD)
@@ -296,5 +320,6 @@ upgrades()
 containers()
 twins()
 functions()
+branches()
 bad()
 numbers()

@@ -55,10 +55,10 @@ TEST(Check, ReportsDamage) {
 TEST(Check, ContinuesAfterTheImport) {
   CheckOptions Options;
   Options.Continue = [](mlir::ModuleOp Module, const WeightStore &Store,
-                        std::vector<ImportIssue> &Issues) {
+                        CheckReport &Report) {
     EXPECT_TRUE(Module.lookupSymbol("main") != nullptr);
     EXPECT_EQ(Store.numFiles(), 2u);
-    Issues.push_back({"Add", "ai.onnx", "no attention", "", 1, {"a"}});
+    Report.Issues.push_back({"Add", "ai.onnx", "no attention", "", 1, {"a"}});
     return unsupportedError("no attention found");
   };
   CheckReport R = inspect("import/external.onnx", Options);

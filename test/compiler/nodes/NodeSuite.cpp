@@ -97,6 +97,7 @@ struct Graph {
     mlir::PassManager PM(&Context);
     // As in compiler/pipeline/GraphPipeline.cpp.
     PM.addPass(createInferShapes());
+    PM.addPass(createResolveControlFlow());
     PM.addPass(createFoldConstants());
     PM.addPass(createSimplifyShapes());
     PM.addPass(createCanonicalizeGraph());
