@@ -3,6 +3,7 @@
 // scatter of them into a cache of fixed size, in whatever layout). Names and
 // order of inputs and outputs do not matter. What the layout means is proved
 // later, when raise-attention evaluates a block over two steps.
+#include "passes/raise/CacheNames.h"
 #include "passes/raise/Cone.h"
 #include "passes/raise/Match.h"
 #include "passes/raise/Passes.h"
@@ -41,6 +42,12 @@ struct RaiseKvCache : impl::RaiseKvCacheBase<RaiseKvCache> {
           IntegerAttr::get(IntegerType::get(&getContext(), 64), Pairs++);
       Main.setArgAttr(Past.getArgNumber(), CacheAttr, Number);
       Main.setResultAttr(Returned.getOperandNumber(), CacheAttr, Number);
+      StringAttr Present = Main.getResultAttrOfType<StringAttr>(
+          Returned.getOperandNumber(), onnx::NameAttr);
+      if (Present && namesContradict(argName(Past), Present.getValue()))
+        Main.emitWarning() << "cache input '" << argName(Past)
+                           << "' is continued by output '" << Present.getValue()
+                           << "', whatever their names say";
     }
   }
 
