@@ -107,6 +107,12 @@ Result<Layer> quantLayer(const OpCall &C, const Tensor &T, const Tensor &Scales,
 
 double sigmoid(double X) { return 1 / (1 + std::exp(-X)); }
 
+/// Both ONNX Runtime's "gelu" and its "geglu" of experts.
+double tanhGelu(double X) {
+  double Inner = std::sqrt(2 / M_PI) * (X + 0.044715 * X * X * X);
+  return 0.5 * X * (1 + std::tanh(Inner));
+}
+
 struct Activation {
   llvm::StringRef Kind;
   double Alpha = 1, Beta = 0, Limit = std::numeric_limits<double>::infinity();
@@ -119,15 +125,13 @@ struct Activation {
     if (Kind == "relu2")
       return std::max(X, 0.0) * std::max(X, 0.0);
     if (Kind == "gelu")
-      return 0.5 * X * (1 + std::erf(X / std::sqrt(2.0)));
+      return tanhGelu(X);
     return Kind == "identity" ? X : X * sigmoid(X);
   }
 
   double gated(double G, double L) const {
-    if (Kind == "geglu") {
-      double Inner = std::sqrt(2 / M_PI) * (G + 0.044715 * G * G * G);
-      return 0.5 * G * (1 + std::tanh(Inner)) * L;
-    }
+    if (Kind == "geglu")
+      return tanhGelu(G) * L;
     if (!LimitAfter)
       G = std::min(G, Limit);
     L = std::clamp(L, -Limit, Limit);

@@ -87,6 +87,11 @@ class CommandLine(E2E):
 
     def test_check_summarises_a_good_model(self):
         done = json.loads(self.ok("check", MODEL, "--json").stdout)
+        parts = done["architecture"]
+        self.assertEqual(sum(k["count"] for k in parts["attention"]), parts["layers"])
+        self.assertGreater(parts["layers"], 0)
+        self.assertIn("KV heads of", parts["attention"][0]["kind"])
+        self.assertTrue(parts["norms"] and parts["rotary"] and parts["weights"])
         self.assertTrue(done["supported"])
 
 

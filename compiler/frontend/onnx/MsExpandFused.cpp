@@ -18,22 +18,29 @@ namespace {
 using Results = SmallVectorImpl<Value>;
 constexpr float SkipEpsilon = 1e-12f; ///< where the attribute is absent
 
-/// Mean over the last dim and 1 / sqrt(variance + epsilon), where asked for.
-/// RMS norms take the mean as 0.
-void addStatistics(Expander &X, Value Sum, bool Rms, float Epsilon,
-                   Results &Out) {
-  NamedAttribute Keep = X.attr("keepdims", int64_t(1));
-  const auto Mean = [&](Value V) {
-    return X.op("reduce_mean", {V, X.ints({-1})}, {Keep});
-  };
-  Value Centre = Sum;
-  if (!Rms && (X.uses(1) || X.uses(2))) {
-    Out[1] = Mean(Sum);
-    Centre = X.op("sub", {Sum, Out[1]});
-  }
+/// A layer norm over the last dim with its statistics.
+void layerNorm(Expander &X, Value Sum, Value Gamma, Value Beta, Results &Out) {
+  OperationState State(X.Node.Loc, "onnx.layer_normalization");
+  for (Value V : {Sum, Gamma, Beta})
+    State.operands.push_back(
+        V ? V : llmc::onnx::NoneOp::create(X.B, X.Node.Loc, X.B.getNoneType()));
+  State.addAttributes({X.attr("axis", int64_t(-1)),
+                       X.attr("epsilon", X.real("epsilon", SkipEpsilon))});
+  Type T = UnrankedTensorType::get(X.elementOf(Sum));
+  Type F32 = UnrankedTensorType::get(X.B.getF32Type());
+  State.addTypes({T, F32, F32});
+  Operation *Norm = X.B.create(State);
+  for (unsigned I = 0; I < 3; ++I)
+    Out[I] = Norm->getResult(I);
+}
+
+/// 1 / sqrt(mean of squares + epsilon) over the last dim, where asked for; the
+/// mean of an RMS norm is 0 and nobody reads it.
+void rmsStatistics(Expander &X, Value Sum, float Epsilon, Results &Out) {
   if (!X.uses(2))
     return;
-  Value Variance = Mean(X.mul(Centre, Centre));
+  Value Variance = X.op("reduce_mean", {X.mul(Sum, Sum), X.ints({-1})},
+                        {X.attr("keepdims", int64_t(1))});
   Value Root = X.op(
       "sqrt", {X.op("add", {Variance, X.scalar(X.elementOf(Sum), Epsilon)})});
   Out[2] = X.op("reciprocal", {Root});
@@ -45,11 +52,8 @@ Value rmsNorm(Expander &X, Value V, Value Scale, float Epsilon) {
 }
 
 Status skipLayerNorm(Expander &X, Results &Out) {
-  float Epsilon = X.real("epsilon", SkipEpsilon);
   Value Sum = X.add(X.op("add", {X.in(0), X.in(1)}), X.in(4));
-  Out[0] = X.op("layer_normalization", {Sum, X.in(2), X.in(3)},
-                {X.attr("axis", int64_t(-1)), X.attr("epsilon", Epsilon)});
-  addStatistics(X, Sum, false, Epsilon, Out);
+  layerNorm(X, Sum, X.in(2), X.in(3), Out);
   Out[3] = Sum;
   return Status::success();
 }
@@ -58,7 +62,7 @@ Status skipRmsNorm(Expander &X, Results &Out) {
   float Epsilon = X.real("epsilon", SkipEpsilon);
   Value Sum = X.add(X.op("add", {X.in(0), X.in(1)}), X.in(3));
   Out[0] = rmsNorm(X, Sum, X.in(2), Epsilon);
-  addStatistics(X, Sum, true, Epsilon, Out);
+  rmsStatistics(X, Sum, Epsilon, Out);
   Out[3] = Sum;
   return Status::success();
 }
@@ -87,9 +91,9 @@ Status embedLayerNorm(Expander &X, Results &Out) {
   Sum = X.op("add", {Sum, Rows(X.in(3), Positions)});
   if (X.in(4) && X.in(1))
     Sum = X.op("add", {Sum, Rows(X.in(4), X.in(1))});
-  Out[0] = X.op("layer_normalization", {Sum, X.in(5), X.in(6)},
-                {X.attr("axis", int64_t(-1)),
-                 X.attr("epsilon", X.real("epsilon", SkipEpsilon))});
+  SmallVector<Value, 3> Norm(3);
+  layerNorm(X, Sum, X.in(5), X.in(6), Norm);
+  Out[0] = Norm[0];
   // The tokens of each row that the mask lets through.
   Type I32 = X.B.getI32Type();
   if (X.uses(1) && X.in(7)) {

@@ -43,6 +43,7 @@ TEST(Check, ListsEveryReason) {
   EXPECT_EQ(R["issues"][0]["count"], 2);
   EXPECT_EQ(R["issues"][0]["nodes"], Json::parse(R"(["m1", "m2"])"));
   EXPECT_EQ(R["dead_nodes"], 1);
+  EXPECT_TRUE(R["architecture"].is_null());
 }
 
 TEST(Check, ReportsDamage) {
