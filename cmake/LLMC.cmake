@@ -58,3 +58,5 @@ function(llmc_add_gtest name)
     RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/test/unit")
   add_test(NAME ${name} COMMAND ${name})
 endfunction()
+
+include("${CMAKE_CURRENT_LIST_DIR}/Fuzz.cmake")

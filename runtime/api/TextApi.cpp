@@ -172,21 +172,37 @@ llmc_error *llmc_tokenizer_spelling(const llmc_tokenizer *T, int32_t Id,
   });
 }
 
-llmc_error *llmc_tokenizer_render(const llmc_tokenizer *T, const char *Messages,
-                                  const char *Tools, bool AddGenerationPrompt,
-                                  char **Text, size_t *Length) {
+llmc_error *llmc_tokenizer_render_chat(const llmc_tokenizer *T,
+                                       const llmc_chat *Chat, char **Text,
+                                       size_t *Length) {
   return guarded([&]() -> llmc_error * {
+    llmc_chat In = copyOptions(Chat);
     if (T->TemplateSource.empty())
       return toError(usageError("the artifact has no chat template"));
+    if (In.messages_json == nullptr)
+      return toError(usageError("messages_json is null"));
     // Compiled here and not at load: most loads never render.
     Result<ChatTemplate> C = ChatTemplate::compile(T->TemplateSource);
     if (!C.ok())
       return toError(C.takeStatus());
-    Result<std::string> V = chatVariables(Messages, Tools ? Tools : "",
-                                          AddGenerationPrompt, T->Defaults);
+    auto View = [](const char *S) { return std::string_view(S ? S : ""); };
+    Result<std::string> V = chatVariables(
+        {In.messages_json, View(In.tools_json), View(In.documents_json),
+         View(In.variables_json), !In.no_generation_prompt},
+        T->Defaults);
     if (!V.ok())
       return toError(V.takeStatus());
     Result<std::string> R = C->render(*V);
     return R.ok() ? giveText(*R, Text, Length) : toError(R.takeStatus());
   });
+}
+llmc_error *llmc_tokenizer_render(const llmc_tokenizer *T, const char *Messages,
+                                  const char *Tools, bool AddGenerationPrompt,
+                                  char **Text, size_t *Length) {
+  llmc_chat Chat{};
+  Chat.struct_size = sizeof(Chat);
+  Chat.messages_json = Messages;
+  Chat.tools_json = Tools;
+  Chat.no_generation_prompt = !AddGenerationPrompt;
+  return llmc_tokenizer_render_chat(T, &Chat, Text, Length);
 }

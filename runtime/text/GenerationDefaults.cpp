@@ -189,29 +189,44 @@ Result<GenerationDefaults> readGenerationDefaults(std::string_view Text) {
   return D;
 }
 
-Result<std::string> chatVariables(std::string_view Messages,
-                                  std::string_view Tools,
-                                  bool AddGenerationPrompt,
+/// A JSON list as compact text; "null" for an empty text.
+static Result<std::string> listOrNull(std::string_view Json,
+                                      const std::string &What) {
+  if (Json.empty())
+    return std::string("null");
+  LLMC_ASSIGN_OR_RETURN(std::string T, checkedJson(Json, What));
+  if (T.front() != '[')
+    return malformedError(What + " are not a JSON list");
+  return T;
+}
+
+Result<std::string> chatVariables(const ChatInput &In,
                                   const GenerationDefaults &D) {
-  LLMC_ASSIGN_OR_RETURN(std::string M, checkedJson(Messages, "messages"));
-  std::string T = "null";
-  if (!Tools.empty()) {
-    LLMC_ASSIGN_OR_RETURN(T, checkedJson(Tools, "tools"));
-    if (T.front() != '[')
-      return malformedError("tools are not a JSON list");
-  }
+  LLMC_ASSIGN_OR_RETURN(std::string M, checkedJson(In.Messages, "messages"));
   if (M.front() != '[')
     return malformedError("messages are not a JSON list");
+  LLMC_ASSIGN_OR_RETURN(std::string Tools, listOrNull(In.Tools, "tools"));
+  LLMC_ASSIGN_OR_RETURN(std::string Documents,
+                        listOrNull(In.Documents, "documents"));
   JsonWriter W;
   W.beginObject();
   W.key("messages").raw(M);
-  W.key("tools").raw(T);
-  W.key("documents").null();
-  W.member("add_generation_prompt", AddGenerationPrompt);
+  W.key("tools").raw(Tools);
+  W.key("documents").raw(Documents);
+  W.member("add_generation_prompt", In.AddGenerationPrompt);
   W.member("bos_token", D.BosToken);
   W.member("eos_token", D.EosToken);
   W.endObject();
-  return W.text();
+  std::string All = W.text();
+  if (In.Variables.empty())
+    return All;
+  LLMC_ASSIGN_OR_RETURN(std::string More,
+                        checkedJson(In.Variables, "variables"));
+  if (More.front() != '{')
+    return malformedError("variables are not a JSON object");
+  if (More.size() > 2) // later members win
+    All.replace(All.size() - 1, 1, "," + More.substr(1));
+  return All;
 }
 
 } // namespace llmc

@@ -37,11 +37,18 @@ Result<std::string> compileGenerationDefaults(const std::string &Folder);
 /// Reads what compileGenerationDefaults wrote; empty text gives the defaults.
 Result<GenerationDefaults> readGenerationDefaults(std::string_view Json);
 
-/// Variables for ChatTemplate::render. Messages and Tools are JSON lists
-/// (Tools may be empty); fails when they are not.
-Result<std::string> chatVariables(std::string_view Messages,
-                                  std::string_view Tools,
-                                  bool AddGenerationPrompt,
+/// What a chat template is rendered with, as JSON texts.
+struct ChatInput {
+  std::string_view Messages;       ///< a list
+  std::string_view Tools = {};     ///< a list, or empty
+  std::string_view Documents = {}; ///< a list, or empty
+  std::string_view Variables = {}; ///< an object of further variables, or empty
+  bool AddGenerationPrompt = true;
+};
+
+/// Variables for ChatTemplate::render; those of In.Variables win. Fails when
+/// a text is not JSON of its kind.
+Result<std::string> chatVariables(const ChatInput &In,
                                   const GenerationDefaults &D);
 
 } // namespace llmc

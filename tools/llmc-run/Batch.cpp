@@ -39,7 +39,10 @@ private:
   Json J;
 };
 
-constexpr const char *Known[] = {"tokens",
+constexpr const char *Known[] = {"tools",
+                                 "documents",
+                                 "chat_template_kwargs",
+                                 "tokens",
                                  "prompt",
                                  "messages",
                                  "max_tokens",
@@ -176,8 +179,12 @@ std::vector<int32_t> Line::prompt(const llmc::Text &T) const {
     return ids("tokens");
   if (!T.hasVocabulary())
     fail(LLMC_USAGE, "the artifact has no tokenizer: give tokens");
+  auto Text = [&](const char *Key) {
+    return J.contains(Key) ? J[Key].dump() : std::string();
+  };
   if (J.contains("messages"))
-    return chatTokens(T, J["messages"].dump());
+    return chatTokens(T, Text("messages"), Text("tools"), Text("documents"),
+                      Text("chat_template_kwargs"));
   if (!J["prompt"].is_string())
     fail(LLMC_MALFORMED, "prompt is not a text");
   std::string Prompt = J["prompt"];

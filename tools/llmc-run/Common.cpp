@@ -123,8 +123,12 @@ std::string messageJson(const std::string &Role, const std::string &Content) {
 }
 
 std::vector<int32_t> chatTokens(const llmc::Text &T,
-                                const std::string &Messages) {
-  return T.encode(T.render(Messages, ""), LLMC_NO_SPECIAL);
+                                const std::string &Messages,
+                                const std::string &Tools,
+                                const std::string &Documents,
+                                const std::string &Variables) {
+  return T.encode(T.render(Messages, Tools, true, Documents, Variables),
+                  LLMC_NO_SPECIAL);
 }
 
 const char *finishName(llmc_finish F) {

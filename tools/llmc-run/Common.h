@@ -61,7 +61,10 @@ std::string readTextFile(const std::string &Path);
 std::string messageJson(const std::string &Role, const std::string &Content);
 /// Ids of a conversation by the artifact's template.
 std::vector<int32_t> chatTokens(const llmc::Text &T,
-                                const std::string &Messages);
+                                const std::string &Messages,
+                                const std::string &Tools = "",
+                                const std::string &Documents = "",
+                                const std::string &Variables = "");
 
 /// "eos", "stop", "length".
 const char *finishName(llmc_finish F);

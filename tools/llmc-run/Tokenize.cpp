@@ -50,7 +50,7 @@ void tokenize(const TokenizeFlags &F) {
 }
 
 struct RenderFlags {
-  std::string Resource, Messages, Tools;
+  std::string Resource, Messages, Tools, Documents, Variables;
   bool NoPrompt = false;
 };
 
@@ -86,13 +86,20 @@ void addRender(CLI::App &App) {
                 "JSON file: [{\"role\":…,\"content\":…},…]")
       ->required();
   C->add_option("--tools", F->Tools, "JSON file: list of tools");
+  C->add_option("--documents", F->Documents, "JSON file: list of documents");
+  C->add_option("--variables", F->Variables,
+                "JSON file: object of further variables of the template");
   C->add_flag("--no-generation-prompt", F->NoPrompt,
               "end behind the last message");
   C->footer("Example: llmc render model.llmc --messages chat.json");
   C->callback([F] {
     llmc::Text T = llmc::Text::load(F->Resource);
-    std::string Tools = F->Tools.empty() ? "" : readTextFile(F->Tools);
-    std::string Text = T.render(readTextFile(F->Messages), Tools, !F->NoPrompt);
+    auto Read = [](const std::string &File) {
+      return File.empty() ? std::string() : readTextFile(File);
+    };
+    std::string Text =
+        T.render(readTextFile(F->Messages), Read(F->Tools), !F->NoPrompt,
+                 Read(F->Documents), Read(F->Variables));
     std::fwrite(Text.data(), 1, Text.size(), stdout);
   });
 }

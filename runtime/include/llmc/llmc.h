@@ -146,6 +146,24 @@ llmc_error *llmc_tokenizer_render(const llmc_tokenizer *tokenizer,
                                   bool add_generation_prompt, char **text,
                                   size_t *length);
 
+/* What a chat template is rendered with: JSON texts. */
+typedef struct llmc_chat {
+  size_t struct_size;
+  const char *messages_json;  /* a list of {"role","content",...} */
+  const char *tools_json;     /* a list, or NULL */
+  const char *documents_json; /* a list, or NULL */
+  const char *variables_json; /* an object of further variables, or NULL; its
+                                 members win over all others */
+  bool no_generation_prompt;  /* end behind the last message */
+} llmc_chat;
+
+/* llmc_tokenizer_render with all that a template may see.
+ * Since: 0.1, stable.  Owns: *text is the caller's; llmc_free.
+ * Threads: shared. */
+llmc_error *llmc_tokenizer_render_chat(const llmc_tokenizer *tokenizer,
+                                       const llmc_chat *chat, char **text,
+                                       size_t *length);
+
 /* ---- Models ------------------------------------------------------------ */
 
 typedef struct llmc_model_options {

@@ -93,13 +93,24 @@ public:
     detail::Owned<char> Hold(S);
     return S;
   }
+  /// Tools, Documents (JSON lists) and Variables (a JSON object) may be empty.
   std::string render(const std::string &Messages, const std::string &Tools,
-                     bool AddGenerationPrompt = true) const {
+                     bool AddGenerationPrompt = true,
+                     const std::string &Documents = "",
+                     const std::string &Variables = "") const {
+    auto OrNull = [](const std::string &S) {
+      return S.empty() ? nullptr : S.c_str();
+    };
+    llmc_chat C{};
+    C.struct_size = sizeof(C);
+    C.messages_json = Messages.c_str();
+    C.tools_json = OrNull(Tools);
+    C.documents_json = OrNull(Documents);
+    C.variables_json = OrNull(Variables);
+    C.no_generation_prompt = !AddGenerationPrompt;
     char *S = nullptr;
     size_t Length = 0;
-    Error::check(llmc_tokenizer_render(T, Messages.c_str(),
-                                       Tools.empty() ? nullptr : Tools.c_str(),
-                                       AddGenerationPrompt, &S, &Length));
+    Error::check(llmc_tokenizer_render_chat(T, &C, &S, &Length));
     detail::Owned<char> Hold(S);
     return std::string(S, Length);
   }

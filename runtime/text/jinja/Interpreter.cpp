@@ -1,6 +1,7 @@
 // Statements, scopes and calls. Loops, macros, with and captured blocks have
 // scopes of their own; if has none. A scope that a macro was defined in lives
-// until the end, all others go with their block.
+// until the end, all others go with their block. Long because statements and
+// calls share the scopes and the output, which would have to be passed around.
 #include "runtime/text/jinja/Interpreter.h"
 
 #include "runtime/text/jinja/Library.h"

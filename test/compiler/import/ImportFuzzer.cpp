@@ -3,7 +3,7 @@
 //   cmake -S . -B build/fuzz -G Ninja -DCMAKE_PREFIX_PATH=/usr/lib/llvm-22 \
 //         -DCMAKE_CXX_COMPILER=clang++-22 -DLLMC_FUZZ=ON
 //   ninja -C build/fuzz ImportFuzzer
-//   build/fuzz/test/unit/ImportFuzzer -max_len=8192 CORPUS test/Inputs/import
+//   build/fuzz/test/fuzz/ImportFuzzer -max_len=8192 CORPUS test/Inputs/import
 #include "compiler/frontend/onnx/Import.h"
 #include "mlir/IR/MLIRContext.h"
 

@@ -5,8 +5,8 @@
 //   cmake -S . -B build/fuzz -G Ninja -DLLMC_COMPILER=OFF \
 //         -DCMAKE_CXX_COMPILER=clang++-22 -DLLMC_FUZZ=ON
 //   ninja -C build/fuzz ReaderFuzzer
-//   build/fuzz/test/unit/ReaderFuzzer --seed CORPUS/tiny.llmc
-//   build/fuzz/test/unit/ReaderFuzzer -max_len=20000 CORPUS
+//   build/fuzz/test/fuzz/ReaderFuzzer --seed CORPUS/tiny.llmc
+//   build/fuzz/test/fuzz/ReaderFuzzer -max_len=20000 CORPUS
 #include "runtime/artifact/Inspect.h"
 #include "runtime/artifact/Verify.h"
 #include "runtime/base/Hash.h"

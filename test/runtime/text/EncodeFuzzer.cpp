@@ -2,7 +2,7 @@
 // and comes back the same; the stream of pieces equals the whole. Run it from
 // the repository's root:
 //
-//   build/fuzz/test/unit/EncodeFuzzer -max_len=2000 CORPUS
+//   build/fuzz/test/fuzz/EncodeFuzzer -max_len=2000 CORPUS
 #include "runtime/text/Detokenizer.h"
 #include "runtime/text/Tokenizer.h"
 #include "runtime/text/TokenizerCompiler.h"

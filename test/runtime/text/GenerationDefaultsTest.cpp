@@ -82,11 +82,35 @@ TEST_F(GenerationDefaultsTest, ChatTemplateOfTheConfig) {
 
 TEST(ChatVariables, RefusesWhatIsNoList) {
   GenerationDefaults D;
-  EXPECT_TRUE(chatVariables("[]", "", true, D).ok());
-  EXPECT_EQ(chatVariables("{}", "", true, D).status().message(),
+  EXPECT_TRUE(chatVariables({.Messages = "[]"}, D).ok());
+  EXPECT_EQ(chatVariables({.Messages = "{}"}, D).status().message(),
             "messages are not a JSON list");
-  EXPECT_EQ(chatVariables("[1", "", true, D).status().message(),
+  EXPECT_EQ(chatVariables({.Messages = "[1"}, D).status().message(),
             "messages: not JSON at byte 2 of 2");
+  EXPECT_EQ(
+      chatVariables({.Messages = "[]", .Documents = "1"}, D).status().message(),
+      "documents are not a JSON list");
+  EXPECT_EQ(chatVariables({.Messages = "[]", .Variables = "[]"}, D)
+                .status()
+                .message(),
+            "variables are not a JSON object");
+}
+
+TEST(ChatVariables, FurtherVariablesWin) {
+  GenerationDefaults D;
+  D.BosToken = "<s>";
+  Result<ChatTemplate> T = ChatTemplate::compile(
+      "{{ bos_token }}|{{ thinking }}|{{ documents[0].t }}|{{ tools }}");
+  ASSERT_TRUE(T.ok());
+  Result<std::string> V =
+      chatVariables({.Messages = "[]",
+                     .Documents = R"([{"t":"D"}])",
+                     .Variables = R"({"thinking":true,"bos_token":"<b>"})"},
+                    D);
+  ASSERT_TRUE(V.ok());
+  EXPECT_EQ(*T->render(*V), "<b>|True|D|None");
+  EXPECT_EQ(*chatVariables({.Messages = "[]", .Variables = "{}"}, D),
+            *chatVariables({.Messages = "[]"}, D));
 }
 
 } // namespace

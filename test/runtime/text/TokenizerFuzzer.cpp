@@ -5,8 +5,8 @@
 //   cmake -S . -B build/fuzz -G Ninja -DLLMC_COMPILER=OFF \
 //         -DCMAKE_CXX_COMPILER=clang++-22 -DLLMC_FUZZ=ON
 //   ninja -C build/fuzz TokenizerFuzzer
-//   build/fuzz/test/unit/TokenizerFuzzer --seed CORPUS test/Inputs/text/*.jsonl
-//   build/fuzz/test/unit/TokenizerFuzzer -max_len=60000 -timeout=10 CORPUS
+//   build/fuzz/test/fuzz/TokenizerFuzzer --seed CORPUS test/Inputs/text/*.jsonl
+//   build/fuzz/test/fuzz/TokenizerFuzzer -max_len=60000 -timeout=10 CORPUS
 #include "runtime/text/Detokenizer.h"
 #include "runtime/text/Tokenizer.h"
 #include "runtime/text/TokenizerCompiler.h"
