@@ -188,6 +188,9 @@ Nvrtc::compile(std::string_view Text, std::string_view Target,
       "--gpu-architecture=" + std::string(Target), "--std=c++17",
       "--fmad=false", "--ptxas-options=-v", "--diag-suppress=177"};
   Options.insert(Options.end(), ExtraOptions.begin(), ExtraOptions.end());
+  // For the simulator's sanitizer and for profilers; nothing else changes.
+  if (const char *Lines = std::getenv("LLMC_CUDA_LINE_INFO"); Lines && *Lines)
+    Options.push_back("--generate-line-info");
   std::vector<const char *> Pointers;
   for (const std::string &O : Options)
     Pointers.push_back(O.c_str());

@@ -151,9 +151,13 @@ std::string_view opcodeOf(std::string_view Line) {
 
 // Directives that came after 7.0.
 constexpr NewRow Directives[] = {
-    {".explicitcluster", {7, 8}},   {".reqnctapercluster", {7, 8}},
-    {".maxclusterrank", {7, 8}},    {".alias", {6, 3}},
-    {".blocksareclusters", {9, 0}}, {".noreturn", {6, 4}},
+    {".explicitcluster", {7, 8}},
+    {".reqnctapercluster", {7, 8}},
+    {".maxclusterrank", {7, 8}},
+    {".alias", {6, 3}},
+    {".blocksareclusters", {9, 0}},
+    {".noreturn", {6, 4}},
+    {".loc", {7, 2}}, // its inlined_at
 };
 
 } // namespace

@@ -148,6 +148,49 @@ void lop3(Warp &W, const Inst &I) {
   SIM_STORE(u32, Value(A_[Lane], B_[Lane], C_[Lane]))
 }
 
+template <unsigned By> void exchange(const u32 *In, u32 *D) {
+  u32 Out[LaneCount];
+  for (unsigned Lane = 0; Lane != LaneCount; ++Lane)
+    Out[Lane] = In[Lane ^ By];
+  __builtin_memcpy(D, Out, sizeof(Out));
+}
+
+/// The steps of a butterfly over the whole warp are permutations that the
+/// compiler knows; everything else is for shuffleAny.
+void shuffle(Warp &W, const Inst &I) {
+  const u32 *B = W.slot<u32>(I.B), *C = W.slot<u32>(I.C);
+  u32 By = B[0], Other = 0;
+  SIM_LOOP { Other |= (B[Lane] ^ By) | (C[Lane] ^ 31); }
+  if (static_cast<ShuffleKind>(I.Sub) != ShuffleKind::Butterfly ||
+      W.Mask != AllLanes || Other != 0)
+    return shuffleAny(W, I);
+  const u32 *A = W.slot<u32>(I.A);
+  u32 *D = W.slot<u32>(I.D);
+  switch (By) {
+  case 1:
+    exchange<1>(A, D);
+    break;
+  case 2:
+    exchange<2>(A, D);
+    break;
+  case 4:
+    exchange<4>(A, D);
+    break;
+  case 8:
+    exchange<8>(A, D);
+    break;
+  case 16:
+    exchange<16>(A, D);
+    break;
+  default:
+    return shuffleAny(W, I);
+  }
+  if (W.Lists[I.List] != NoValue) {
+    u32 *Valid = W.slot<u32>(W.Lists[I.List]);
+    SIM_LOOP { Valid[Lane] = AllLanes; }
+  }
+}
+
 void setRounding(Warp &, const Inst &I) {
   static const int Modes[] = {FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD,
                               FE_UPWARD};
@@ -202,6 +245,7 @@ void fillAlu(Executor &E) {
 #undef SIM_OP2
 #undef SIM_OP3
   E.Handlers[static_cast<size_t>(Op::Lop3)] = lop3;
+  E.Handlers[static_cast<size_t>(Op::Shuffle)] = shuffle;
   E.Handlers[static_cast<size_t>(Op::SetRounding)] = setRounding;
   E.Handlers[static_cast<size_t>(Op::Nop)] = nop;
 }

@@ -57,20 +57,13 @@ unsigned shuffleSource(Warp &W, const Inst &I, unsigned Lane) {
                     Inside);
 }
 
-namespace {
-void shuffle(Warp &W, const Inst &I) {
+void shuffleAny(Warp &W, const Inst &I) {
   const uint32_t *A = W.slot<uint32_t>(I.A), *B = W.slot<uint32_t>(I.B),
                  *C = W.slot<uint32_t>(I.C);
   uint32_t *D = W.slot<uint32_t>(I.D), *P = results(W, W.Lists[I.List]);
   ShuffleKind Kind = static_cast<ShuffleKind>(I.Sub);
   uint32_t In[LaneCount];
   std::memcpy(In, A, sizeof(In));
-  if (Kind == ShuffleKind::Butterfly && !P && W.Mask == AllLanes &&
-      C[0] == 31) { // the usual one; B may differ by lane
-    for (unsigned Lane = 0; Lane != LaneCount; ++Lane)
-      D[Lane] = In[(Lane ^ B[Lane]) & 31];
-    return;
-  }
   eachLane(W, [&](unsigned Lane) {
     bool Inside = false;
     unsigned From = sourceLane(Kind, Lane, B[Lane], C[Lane], Inside);
@@ -79,6 +72,8 @@ void shuffle(Warp &W, const Inst &I) {
       P[Lane] = Inside ? AllLanes : 0;
   });
 }
+
+namespace {
 
 void vote(Warp &W, const Inst &I) {
   uint32_t Members = W.Mask;
@@ -176,7 +171,6 @@ void activeMask(Warp &W, const Inst &I) {
 
 void fillCollective(Executor &E) {
   auto Set = [&](Op O, Handler H) { E.Handlers[static_cast<size_t>(O)] = H; };
-  Set(Op::Shuffle, shuffle);
   Set(Op::Vote, vote);
   Set(Op::Match, match);
   Set(Op::Reduce, reduce);

@@ -173,10 +173,12 @@ private:
   }
 
   void fill(Warp &W, const Fill &F) {
-    uint64_t Same = F.What == Fill::Parameter ? parameter(F) : F.Bits;
+    bool PerLane = F.What == Fill::SpecialRegister && !perBlock(F.Name);
+    uint64_t Same = F.What == Fill::Parameter         ? parameter(F)
+                    : F.What == Fill::SpecialRegister ? special(W, F.Name, 0)
+                                                      : F.Bits;
     for (unsigned Lane = 0; Lane != LaneCount; ++Lane) {
-      uint64_t V =
-          F.What == Fill::SpecialRegister ? special(W, F.Name, Lane) : Same;
+      uint64_t V = PerLane ? special(W, F.Name, Lane) : Same;
       if (F.Wide)
         W.slot<uint64_t>(F.Slot)[Lane] = V;
       else

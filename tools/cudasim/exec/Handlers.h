@@ -22,6 +22,8 @@ const Executor &avx512Executor();
 // Written once, for all instruction sets.
 void fillCollective(Executor &E);
 void fillSpecial(Executor &E);
+/// shfl.sync of any mode.
+void shuffleAny(Warp &W, const Inst &I);
 } // namespace llmc::cudasim
 
 #endif // LLMC_TOOLS_CUDASIM_EXEC_HANDLERS_H

@@ -27,6 +27,7 @@ struct Runner {
   const Program &P;
   const Executor &E;
   uint32_t Left = WarpTurn;
+  bool Alone = false; ///< the group at a barrier need not wait for its warp
 
   explicit Runner(Warp &Of)
       : W(Of), B(*Of.Block), P(*Of.Run->Prog), E(executor()) {}
@@ -57,6 +58,16 @@ int Runner::pick() {
           W.Groups[I].Block < W.Groups[static_cast<size_t>(Lowest)].Block)
         Lowest = static_cast<int>(I);
     }
+  // Lanes at an aligned barrier have waited for others that do not come.
+  for (size_t I = 0; Lowest < 0 && I != W.Groups.size(); ++I) {
+    const Block &Bl = P.Blocks[W.Groups[I].Block];
+    if (W.Groups[I].Now == Group::AtSync &&
+        P.Code[Bl.Begin].Code == Op::Barrier) {
+      W.Groups[I].Now = Group::Ready;
+      Alone = true;
+      return static_cast<int>(I);
+    }
+  }
   // Somebody may be waiting in a loop for a group that is further on.
   bool Other = settings().RandomOrder || W.Spins >= GroupTurn;
   if (Count > 1 && Other) {
@@ -365,6 +376,14 @@ bool Runner::barrier(size_t At, const Block &Bl, const Inst &I) {
     throwFault(W, I, IllegalInstruction,
                "a barrier for " + std::to_string(Expected) +
                    " threads, expected a multiple of 32");
+  // The lanes of a warp come to an aligned barrier together if they can.
+  if (I.Imm != 0 && G.Mask != W.Live && !Alone)
+    for (const Group &O : W.Groups)
+      if (O.Now == Group::Ready && &O != &G) {
+        G.Now = Group::AtSync;
+        return false;
+      }
+  Alone = false;
   NamedBarrier &Bar = B.Barriers[Number];
   if (Bar.Active && Bar.Expected != Expected)
     throwFault(W, I, IllegalInstruction,

@@ -143,12 +143,21 @@ void setPredicate(Lowering &L, const Statement &S) {
   L.emit(Op::Mov32, D, P);
 }
 
+/// What set writes for true in one element of type T.
+uint64_t truth(Type T, bool Half) {
+  if (T.Kind == Meaning::BFloat)
+    return 0x3f80;
+  if (T.Kind == Meaning::Float)
+    return T.Bits == 16 ? 0x3c00 : 0x3f800000;
+  return Half || T.Bits == 16 ? 0xffff : 0xffffffff;
+}
+
 void set(Lowering &L, const Statement &S) {
   Modifiers Mod(S);
   Test Te = takeTest(Mod);
   Type To = Mod.type(), T = Mod.type();
   Mod.finish();
-  if (T.Count == 2 || To.total() != 32)
+  if (To.total() > 32)
     Mod.fail("no such type");
   Value A = L.source(S.Operands.at(1), T), B = L.source(S.Operands.at(2), T);
   Value C = NoValue;
@@ -157,9 +166,23 @@ void set(Lowering &L, const Statement &S) {
     C = L.source(S.Operands.at(3), Type{Meaning::Pred, 1, 1});
     Not = S.Operands[3].Negated;
   }
-  Value D = L.result(S.Operands.at(0), 32);
-  Value P = join(L, Te, compare(L, Mod, Te, T, A, B), C, Not);
-  L.emit(To.isFloat() ? Op::PredToF32 : Op::PredToAll, D, P);
+  Value D = L.result(S.Operands.at(0), To.total());
+  Value Zero = L.constant(0, false);
+  Value One = L.constant(truth(To, T.Count == 2), false);
+  if (T.Count == 1)
+    return L.emit(Op::SelB32, D, One, Zero,
+                  join(L, Te, compare(L, Mod, Te, T, A, B), C, Not)),
+           void();
+  Value Halves[2];
+  for (unsigned H = 0; H != 2; ++H) {
+    Value HalfA = L.temp(16), HalfB = L.temp(16);
+    L.emit(H ? Op::High16 : Op::ExtU16, HalfA, A);
+    L.emit(H ? Op::High16 : Op::ExtU16, HalfB, B);
+    Halves[H] = L.temp(16);
+    L.emit(Op::SelB32, Halves[H], One, Zero,
+           join(L, Te, compare(L, Mod, Te, T, HalfA, HalfB), C, Not));
+  }
+  L.emit(Op::Pack32, D, Halves[0], Halves[1]);
 }
 
 void select(Lowering &L, const Statement &S) {

@@ -21,28 +21,11 @@ void binary(Lowering &L, const Statement &S, Modifiers &Mod, const Binary &O) {
          L.source(S.Operands.at(1), T), L.source(S.Operands.at(2), T));
 }
 
-/// add, sub: {.sat}.s32, .cc; u16x2 halves one after another.
-void addOrSub(Lowering &L, const Statement &S) {
-  bool Add = S.Opcode[0] == "add" || S.Opcode[0] == "addc";
-  bool WithCarry = S.Opcode[0] == "addc" || S.Opcode[0] == "subc";
-  Modifiers Mod(S);
-  if (!WithCarry && floatArithmetic(L, S))
-    return;
-  bool Sat = Mod.take("sat"), Set = Mod.take("cc");
-  Type T = Mod.type();
-  Mod.finish();
-  requireWidth(Mod, T);
+/// D = A + B or A - B with the carry flag: read it, set it, or both.
+void withCarry(Lowering &L, Type T, bool Add, Value A, Value B, Value D,
+               bool Set, bool WithCarry) {
   static const Op Adds[] = SIM_WIDTHS(AddB), Subs[] = SIM_WIDTHS(SubB);
   Op O = (Add ? Adds : Subs)[widthIndex(T)];
-  if (Sat)
-    O = Add ? Op::AddSatS32 : Op::SubSatS32;
-  if ((Sat && !(T == Type{Meaning::Signed, 32})) ||
-      ((Set || WithCarry) && T.Bits < 32))
-    Mod.fail("no such type for .sat or .cc");
-  Value A = L.source(S.Operands.at(1), T), B = L.source(S.Operands.at(2), T);
-  Value D = L.result(S.Operands.at(0), T.Bits);
-  if (!Set && !WithCarry)
-    return L.emit(O, D, A, B), void();
   bool Wide = T.Bits == 64;
   Op Flag = Add ? (Wide ? Op::CarryAddB64 : Op::CarryAddB32)
                 : (Wide ? Op::BorrowB64 : Op::BorrowB32);
@@ -66,6 +49,31 @@ void addOrSub(Lowering &L, const Statement &S) {
   if (Set)
     L.emit(Op::Mov32, L.carry(), Out);
   L.emit(Wide ? Op::Mov64 : Op::Mov32, D, Result);
+}
+
+/// add, sub: {.sat}.s32, .cc; u16x2 halves one after another.
+void addOrSub(Lowering &L, const Statement &S) {
+  bool Add = S.Opcode[0] == "add" || S.Opcode[0] == "addc";
+  bool WithCarry = S.Opcode[0] == "addc" || S.Opcode[0] == "subc";
+  Modifiers Mod(S);
+  if (!WithCarry && floatArithmetic(L, S))
+    return;
+  bool Sat = Mod.take("sat"), Set = Mod.take("cc");
+  Type T = Mod.type();
+  Mod.finish();
+  requireWidth(Mod, T);
+  static const Op Adds[] = SIM_WIDTHS(AddB), Subs[] = SIM_WIDTHS(SubB);
+  Op O = (Add ? Adds : Subs)[widthIndex(T)];
+  if (Sat)
+    O = Add ? Op::AddSatS32 : Op::SubSatS32;
+  if ((Sat && !(T == Type{Meaning::Signed, 32})) ||
+      ((Set || WithCarry) && T.Bits < 32))
+    Mod.fail("no such type for .sat or .cc");
+  Value A = L.source(S.Operands.at(1), T), B = L.source(S.Operands.at(2), T);
+  Value D = L.result(S.Operands.at(0), T.Bits);
+  if (!Set && !WithCarry)
+    return L.emit(O, D, A, B), void();
+  withCarry(L, T, Add, A, B, D, Set, WithCarry);
 }
 
 void multiply(Lowering &L, const Statement &S) {
@@ -96,6 +104,7 @@ void multiplyAdd(Lowering &L, const Statement &S) {
     return;
   Modifiers Mod(S);
   bool Hi = Mod.take("hi"), Wide = Mod.take("wide"), Sat = Mod.take("sat");
+  bool Set = Mod.take("cc"), WithCarry = S.Opcode[0] == "madc";
   Mod.take("lo");
   Type T = Mod.type();
   Mod.finish();
@@ -110,11 +119,18 @@ void multiplyAdd(Lowering &L, const Statement &S) {
   Value A = L.source(S.Operands.at(1), T), B = L.source(S.Operands.at(2), T);
   Value C = L.source(S.Operands.at(3), Sum);
   Value D = L.result(S.Operands.at(0), Sum.Bits);
-  static const Op Lo[] = SIM_WIDTHS(MadB), HiU[] = SIM_WIDTHS(MulHiU),
-                  HiS[] = SIM_WIDTHS(MulHiS), Adds[] = SIM_WIDTHS(AddB);
+  static const Op Mad[] = SIM_WIDTHS(MadB), Lo[] = SIM_WIDTHS(MulB),
+                  HiU[] = SIM_WIDTHS(MulHiU), HiS[] = SIM_WIDTHS(MulHiS),
+                  Adds[] = SIM_WIDTHS(AddB);
   static const Op WideU[] = {Op::MadWideU16, Op::MadWideU32},
                   WideS[] = {Op::MadWideS16, Op::MadWideS32};
-  if (Sat) {
+  if (Set || WithCarry) {
+    if (Sat || Wide || T.Bits < 32)
+      Mod.fail("no such type for .cc");
+    Value Product = L.temp(T.Bits);
+    L.emit(!Hi ? Lo[W] : (T.isSigned() ? HiS : HiU)[W], Product, A, B);
+    withCarry(L, T, true, Product, C, D, Set, WithCarry);
+  } else if (Sat) {
     if (!Hi || !(T == Type{Meaning::Signed, 32}))
       Mod.fail(".sat is for mad.hi.s32");
     L.emit(Op::MadSatHiS32, D, A, B, C);
@@ -123,7 +139,7 @@ void multiplyAdd(Lowering &L, const Statement &S) {
     L.emit((T.isSigned() ? HiS : HiU)[W], Product, A, B);
     L.emit(Adds[W], D, Product, C);
   } else {
-    L.emit(Wide ? (T.isSigned() ? WideS : WideU)[W] : Lo[W], D, A, B, C);
+    L.emit(Wide ? (T.isSigned() ? WideS : WideU)[W] : Mad[W], D, A, B, C);
   }
 }
 
@@ -233,11 +249,6 @@ void funnelShift(Lowering &L, const Statement &S) {
   // d = the high (left) or low half of {b, a} shifted.
   Value A = L.source(S.Operands.at(1), 32), B = L.source(S.Operands.at(2), 32);
   Value C = L.source(S.Operands.at(3), 32);
-  if (Left && !Wrap) {
-    // The left clamp at 32 gives a; below it is the funnel's high half.
-    L.emit(O, L.result(S.Operands.at(0), 32), A, B, C);
-    return;
-  }
   L.emit(O, L.result(S.Operands.at(0), 32), A, B, C);
 }
 
@@ -341,7 +352,7 @@ void addIntegerLowerings(LowerTable &T) {
   for (const char *Name : {"add", "sub", "addc", "subc"})
     T[Name] = addOrSub;
   T["mul"] = multiply;
-  T["mad"] = multiplyAdd;
+  T["mad"] = T["madc"] = multiplyAdd;
   T["div"] = divide;
   T["rem"] = remainder;
   T["min"] = T["max"] = minimumOrMaximum;

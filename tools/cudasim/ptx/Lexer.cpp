@@ -104,6 +104,8 @@ Token Lexer::next() {
   if (isWord(C)) {
     T.What = Token::Word;
     while (At < Text.size()) {
+      if (Text[At] == '.' && C == '.' && At != Begin)
+        break; // directives may stick together: .reg.b16
       if (isWord(Text[At])) {
         ++At;
       } else if (at(0, ':') && at(1, ':') && At + 2 < Text.size() &&
