@@ -4,7 +4,8 @@
 // CHECK: warning: cache input 'past_key_values.0.key' is continued by output 'present.1.key', whatever their names say
 // CHECK-NOT: warning
 func.func @main(%a: tensor<1x?x4xf32> {onnx.name = "past_key_values.0.key"}, %n: tensor<1x1x4xf32> {onnx.name = "new"}) -> (tensor<1x?x4xf32> {onnx.name = "present.1.key"}) {
-  %0 = onnx.concat %a, %n {axis = 1 : i64} : (tensor<1x?x4xf32>, tensor<1x1x4xf32>) -> tensor<1x?x4xf32>
+  %new = onnx.relu %n : (tensor<1x1x4xf32>) -> tensor<1x1x4xf32>
+  %0 = onnx.concat %a, %new {axis = 1 : i64} : (tensor<1x?x4xf32>, tensor<1x1x4xf32>) -> tensor<1x?x4xf32>
   return %0 : tensor<1x?x4xf32>
 }
 
@@ -13,14 +14,16 @@ func.func @main(%a: tensor<1x?x4xf32> {onnx.name = "past_key_values.0.key"}, %n:
 // CHECK: warning: cache input 'past_k_2' is continued by output 'present_v_2', whatever their names say
 // CHECK-NOT: warning
 func.func @main(%a: tensor<1x?x4xf32> {onnx.name = "past_k_2"}, %n: tensor<1x1x4xf32> {onnx.name = "new"}) -> (tensor<1x?x4xf32> {onnx.name = "present_v_2"}) {
-  %0 = onnx.concat %a, %n {axis = 1 : i64} : (tensor<1x?x4xf32>, tensor<1x1x4xf32>) -> tensor<1x?x4xf32>
+  %new = onnx.relu %n : (tensor<1x1x4xf32>) -> tensor<1x1x4xf32>
+  %0 = onnx.concat %a, %new {axis = 1 : i64} : (tensor<1x?x4xf32>, tensor<1x1x4xf32>) -> tensor<1x?x4xf32>
   return %0 : tensor<1x?x4xf32>
 }
 
 // -----
 
 func.func @main(%a: tensor<1x?x4xf32> {onnx.name = "past_key_values_value_cache_3"}, %b: tensor<1x?x4xf32> {onnx.name = "cache"}, %n: tensor<1x1x4xf32> {onnx.name = "new"}) -> (tensor<1x?x4xf32> {onnx.name = "present.3.value"}, tensor<1x?x4xf32> {onnx.name = "present.7.value"}) {
-  %0 = onnx.concat %a, %n {axis = 1 : i64} : (tensor<1x?x4xf32>, tensor<1x1x4xf32>) -> tensor<1x?x4xf32>
-  %1 = onnx.concat %b, %n {axis = 1 : i64} : (tensor<1x?x4xf32>, tensor<1x1x4xf32>) -> tensor<1x?x4xf32>
+  %new = onnx.relu %n : (tensor<1x1x4xf32>) -> tensor<1x1x4xf32>
+  %0 = onnx.concat %a, %new {axis = 1 : i64} : (tensor<1x?x4xf32>, tensor<1x1x4xf32>) -> tensor<1x?x4xf32>
+  %1 = onnx.concat %b, %new {axis = 1 : i64} : (tensor<1x?x4xf32>, tensor<1x1x4xf32>) -> tensor<1x?x4xf32>
   return %0, %1 : tensor<1x?x4xf32>, tensor<1x?x4xf32>
 }
