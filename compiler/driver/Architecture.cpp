@@ -11,6 +11,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <cstdio>
+
 namespace llmc {
 using namespace mlir;
 using Json = nlohmann::ordered_json;
@@ -23,23 +25,29 @@ std::optional<int64_t> integer(Operation *Op, StringRef Name) {
   return A ? std::optional<int64_t>(A.getInt()) : std::nullopt;
 }
 
-/// "3", "0.125", a symbol's or an enum's name.
+/// "3", "0.125", "yes".
 std::string valueText(Attribute A) {
-  if (FloatAttr F = dyn_cast<FloatAttr>(A))
-    return llvm::formatv("{0}", F.getValueAsDouble()).str();
+  if (FloatAttr F = dyn_cast<FloatAttr>(A)) {
+    char Text[32];
+    std::snprintf(Text, sizeof(Text), "%.6g", F.getValueAsDouble());
+    return Text;
+  }
   if (BoolAttr B = dyn_cast<BoolAttr>(A))
     return B.getValue() ? "yes" : "no";
-  if (IntegerAttr I = dyn_cast<IntegerAttr>(A))
-    return number(I.getInt());
-  if (StringAttr S = dyn_cast<StringAttr>(A))
-    return S.str();
-  std::string Text;
-  llvm::raw_string_ostream(Text) << A;
-  // #llm.norm<rms> or #llm<norm rms>: what is inside.
-  StringRef Inner = StringRef(Text).rsplit('<').second;
-  Inner = Inner.take_until([](char C) { return C == '>'; });
-  return Inner.rsplit(' ').second.empty() ? Inner.str()
-                                          : Inner.rsplit(' ').second.str();
+  IntegerAttr I = dyn_cast<IntegerAttr>(A);
+  return I ? number(I.getInt()) : "";
+}
+
+std::string normKind(Operation *Op) {
+  std::optional<llm::NormKind> K = llm::symbolizeNormKind(
+      static_cast<uint64_t>(integer(Op, "kind").value_or(0)));
+  return K ? llm::stringifyNormKind(*K).str() : "norm";
+}
+
+std::string activationKind(Operation *Op) {
+  std::optional<llm::ActivationKind> K = llm::symbolizeActivationKind(
+      static_cast<uint64_t>(integer(Op, "kind").value_or(0)));
+  return K ? llm::stringifyActivationKind(*K).str() : "unknown";
 }
 
 class Reader {
@@ -101,7 +109,7 @@ private:
     else if (Name == "norm")
       norm(Op);
     else if (Name == "activation" || Name == "glu")
-      count(Out.Activations, Name.str() + " " + valueText(Op->getAttr("kind")));
+      count(Out.Activations, Name.str() + " " + activationKind(Op));
     else if (!llvm::is_contained({"embed", "linear", "add", "scale", "logits",
                                   "kv_write", "rope_table"},
                                  Name))
@@ -156,7 +164,7 @@ private:
   }
 
   void norm(Operation *Op) {
-    std::string Text = valueText(Op->getAttr("kind"));
+    std::string Text = normKind(Op);
     if (integer(Op, "heads").value_or(1) > 1)
       Text += " per head";
     if (!Op->getAttr("gain"))
@@ -196,7 +204,7 @@ std::string architectureText(const Architecture &A) {
   if (A.Positions)
     Out += ", " + number(A.Positions) + " positions";
   Out += "\n";
-  addLines(Out, "attention", A.Attention);
+  addLines(Out, "layers", A.Attention);
   addLines(Out, "rotary", A.Rotary);
   addLines(Out, "norm", A.Norms);
   addLines(Out, "activate", A.Activations);

@@ -481,9 +481,85 @@ Outputs pagedAttention(const OpCall &C) {
   return std::vector<Tensor>{std::move(Out), std::move(Keys),
                              std::move(Values)};
 }
+
+//===----------------------------------------------------------------------===//
+// SparseAttention
+//===----------------------------------------------------------------------===//
+
+/// Blocks of keys that blocks of queries see: compressed rows per layout.
+struct BlockLayout {
+  const Tensor &Rows, &Columns;
+  int64_t BlockSize;
+
+  bool sees(int64_t Head, int64_t Query, int64_t Key) const {
+    int64_t Layout = Head % Rows.Shape[0], Block = Query / BlockSize;
+    if (Block + 1 >= Rows.Shape[1])
+      return false;
+    int64_t First = intAt(Rows, Layout * Rows.Shape[1] + Block),
+            Last = intAt(Rows, Layout * Rows.Shape[1] + Block + 1);
+    for (int64_t I = std::max<int64_t>(First, 0);
+         I < std::min(Last, Columns.Shape[1]); ++I)
+      if (intAt(Columns, Layout * Columns.Shape[1] + I) == Key / BlockSize)
+        return true;
+    return false;
+  }
+};
+
+Outputs sparseAttention(const OpCall &C) {
+  LLMC_ASSIGN_OR_RETURN(Heads N, headsOf(C));
+  LLMC_ASSIGN_OR_RETURN(QueryKeyValue X,
+                        projections(C, C.in(0), C.in(1), C.in(2), N));
+  LLMC_ASSIGN_OR_RETURN(int64_t Total, C.scalar(7, 0));
+  BlockLayout Layout{C.in(5), C.in(6), C.attr("sparse_block_size", 0)};
+  if (Layout.Rows.rank() != 2 || Layout.Columns.rank() != 2 ||
+      Layout.Rows.Shape[0] < 1 ||
+      Layout.Columns.Shape[0] != Layout.Rows.Shape[0] || Layout.BlockSize < 1)
+    return malformedError("attention: block_row_indices are " +
+                          describe(Layout.Rows) + ", block_col_indices " +
+                          describe(Layout.Columns));
+  int64_t Batch = X.Q.Batch, New = X.Q.Rows;
+  // Lengths here count all keys, those of GroupQueryAttention one less.
+  LLMC_ASSIGN_OR_RETURN(Tensor Lengths,
+                        binary(C.Limit, Binary::Sub, C.in(8),
+                               Tensor::ofInts(C.in(8).Type, {}, {1})));
+  LLMC_ASSIGN_OR_RETURN(std::vector<int64_t> Past,
+                        pastRows(C, Lengths, Batch, New, Total));
+  if (C.attr("do_rotary", 0))
+    for (HeadTensor *H : {&X.Q, &X.K})
+      LLMC_RETURN_IF_ERROR(rotateHeads(
+          *H, C.in(9), C.in(10),
+          [&](int64_t B, int64_t R) {
+            return Past[static_cast<size_t>(B)] + R;
+          },
+          C.attr("rotary_interleaved", 0) != 0));
+  int64_t Rows =
+      C.in(3).rank() == 4 ? std::max(Total, C.in(3).Shape[2]) : Total;
+  CacheCoding Plain;
+  Plain.Type = C.in(0).Type;
+  LLMC_ASSIGN_OR_RETURN(CacheRows K,
+                        appendRows(C, C.in(3), X.K, Past, Rows, Plain));
+  LLMC_ASSIGN_OR_RETURN(CacheRows V,
+                        appendRows(C, C.in(4), X.V, Past, Rows, Plain));
+  Attend How;
+  How.Scale = C.floatAttr("scale", 0);
+  How.KeyRows.assign(static_cast<size_t>(Batch), Total);
+  How.Bias = [&](int64_t B, int64_t H, int64_t S, int64_t T) {
+    int64_t P = Past[static_cast<size_t>(B)] + S;
+    return T <= P && Layout.sees(H, P, T) ? 0.0 : Hidden;
+  };
+  LLMC_ASSIGN_OR_RETURN(
+      Tensor Out, attend(C.Limit, How, X.Q, K.Read, V.Read, C.in(0).Type));
+  LLMC_ASSIGN_OR_RETURN(Tensor PresentK,
+                        toTensor(C.Limit, K.Store, Plain.Type));
+  LLMC_ASSIGN_OR_RETURN(Tensor PresentV,
+                        toTensor(C.Limit, V.Store, Plain.Type));
+  return std::vector<Tensor>{std::move(Out), std::move(PresentK),
+                             std::move(PresentV)};
+}
 } // namespace
 
 void addMsGrouped(HandlerMap &Map) {
+  Map["onnx.ms_sparse_attention"] = sparseAttention;
   Map["onnx.ms_group_query_attention"] = groupQueryAttention;
   Map["onnx.ms_paged_attention"] = pagedAttention;
 }

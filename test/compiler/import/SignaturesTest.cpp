@@ -18,7 +18,9 @@ mlir::Attribute someValue(const AttrSpec &A, mlir::Builder &B) {
     return mlir::TypeAttr::get(B.getF16Type());
   if (A.Kind == AttrKind::String)
     return B.getStringAttr("LEFT");
-  return B.getI64IntegerAttr(1);
+  if (A.Kind == AttrKind::Ints)
+    return B.getDenseI64ArrayAttr({1});
+  return B.getI64IntegerAttr(A.Name == "block_size" ? 16 : 1);
 }
 
 class SignaturesTest : public ::testing::Test {
@@ -63,10 +65,12 @@ TEST_F(SignaturesTest, OperandsAndResultsAgree) {
     B.setInsertionPointToStart(&Block);
     mlir::OperationState State(Loc, Op.Mnemonic);
     int Inputs = Op.MaxInputs < 0 ? 2 : Op.MaxInputs;
-    // Optional operands are absent, as some exclude one another.
+    // Optional operands are absent, as some exclude one another; those of
+    // com.microsoft do not, but required ones stand behind them.
+    bool All = Op.MaxInputs < 0 || Op.Domain == "com.microsoft";
     for (int I = 0; I < Inputs; ++I)
       State.addOperands(Block.addArgument(
-          I < Op.MinInputs || Op.MaxInputs < 0 ? T : B.getNoneType(), Loc));
+          I < Op.MinInputs || All ? T : B.getNoneType(), Loc));
     State.addTypes(llvm::SmallVector<mlir::Type>(
         Op.Results < 0 ? 3 : static_cast<size_t>(Op.Results), T));
     for (const AttrSpec &A : Op.Attrs)
