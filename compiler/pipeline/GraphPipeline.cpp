@@ -16,6 +16,8 @@ void buildImportPasses(OpPassManager &PM, const eval::WeightReader &Reader) {
   PM.addPass(createInferShapes());
   // Which branch runs is part of the shape; the other one only costs.
   PM.addPass(createResolveControlFlow());
+  // Whole attentions and rotations: the recognisers know primitive ones.
+  PM.addPass(createExpandFused());
   // Shape arithmetic becomes constants, so that recognisers see numbers.
   PM.addPass(createFoldConstants());
   // Reshapes that change nothing would stand between what belongs together.

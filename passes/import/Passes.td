@@ -69,6 +69,28 @@ def FoldConstants : Pass<"llmc-fold-constants", "::mlir::ModuleOp"> {
   let statistics = [Statistic<"NumFolded", "num-folded", "ops that became constants">];
 }
 
+def ExpandFused : Pass<"llmc-expand-fused", "::mlir::ModuleOp"> {
+  let summary = "attention and rotary ops of all domains as primitive ops";
+  let description = [{
+    Each op becomes what it means, with its location kept: products, softmax,
+    slices, masks made of ranges. Caches grow: a cache input that is a buffer of
+    fixed size, paged or quantised becomes one of as many rows as there are past
+    tokens. Integer inputs that ops take as lengths get `llm.length`. What an op
+    says that this cannot express is an error at the op. Types are inferred
+    anew.
+
+    ```mlir
+    %y = onnx.rotary_embedding %x, %cos, %sin, %positions : …
+    // becomes
+    %c = onnx.gather %cos, %positions : …
+    %p = onnx.mul %lo, %c : …
+    %a = onnx.sub %p, %q : …
+    %y = onnx.concat %a, %b {axis = -1} : …
+    ```
+  }];
+  let dependentDialects = ["::llmc::onnx::OnnxDialect"];
+}
+
 def SimplifyShapes : Pass<"llmc-simplify-shapes", "::mlir::ModuleOp"> {
   let summary = "removes ops that change nothing and shape arithmetic that is known";
   let description = [{
