@@ -60,6 +60,9 @@ TEST(Load, BadPtxNamesTheLine) {
   EXPECT_NE(Log.find("32"), std::string::npos);
   EXPECT_EQ(loadCode(kernelText("add.s32.frob %r1, %r2, %r3;"), &Log), 218);
   EXPECT_EQ(loadCode(kernelText("add.s32 %r1, %r2;"), &Log), 218);
+  EXPECT_EQ(loadCode(kernelText("bra NOWHERE;"), &Log), 218);
+  EXPECT_NE(Log.find("unknown label NOWHERE"), std::string::npos);
+  EXPECT_EQ(loadCode(kernelText("A: nanosleep.u32 1;\nA: ret;"), &Log), 218);
 }
 
 TEST(Load, DamagedPtxNeverCrashes) {

@@ -223,6 +223,26 @@ TEST_F(SanitizerTest, BarriersAndMasks) {
             "");
 }
 
+TEST_F(SanitizerTest, RefusedLaunches) {
+  findings().clear();
+  SimContext Context;
+  void *Module = nullptr, *Kernel = nullptr;
+  std::string Text = kernelText("");
+  ASSERT_EQ(cuModuleLoadData(&Module, Text.c_str()), 0);
+  ASSERT_EQ(cuModuleGetFunction(&Kernel, Module, "k"), 0);
+  testing::internal::CaptureStderr();
+  uint64_t A = 0;
+  void *Params[] = {&A};
+  EXPECT_EQ(cuLaunchKernel(Kernel, 1, 1, 1, 32, 1, 1, 60 << 10, nullptr, Params,
+                           nullptr),
+            1);
+  std::string Line = testing::internal::GetCapturedStderr();
+  EXPECT_NE(Line.find("launch: 61440 bytes of shared memory, 49152 are "
+                      "allowed: kernel k"),
+            std::string::npos)
+      << Line;
+}
+
 TEST_F(SanitizerTest, OriginOfNan) {
   std::string Text = "mov.f32 %f1, 0f00000000; mov.u32 %r2, %tx;\n"
                      "cvt.rn.f32.u32 %f2, %r2; div.rn.f32 %f3, %f1, %f2;\n"

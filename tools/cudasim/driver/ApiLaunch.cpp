@@ -1,6 +1,7 @@
 // The driver API: launches and occupancy.
 #include "tools/cudasim/driver/ApiCapture.h"
 #include "tools/cudasim/driver/Chip.h"
+#include "tools/cudasim/sanitize/Findings.h"
 
 #include <algorithm>
 #include <cstring>
@@ -45,24 +46,51 @@ int readParams(const Program &P, void **Params, void **Extra,
   return Success;
 }
 
-int checkShape(const LaunchRequest &R, const Program &P) {
+/// A code and why; the reason is for the sanitizer's report.
+struct Refusal {
+  int Code = Success;
+  std::string Why;
+};
+
+Refusal checkShape(const LaunchRequest &R, const Program &P) {
   uint64_t Threads = uint64_t{R.Block[0]} * R.Block[1] * R.Block[2];
   uint64_t Blocks = uint64_t{R.Grid[0]} * R.Grid[1] * R.Grid[2];
-  if (Threads == 0 || Blocks == 0 || R.Block[0] > 1024 || R.Block[1] > 1024 ||
-      R.Block[2] > 64 || Threads > 1024 || R.Grid[0] > 0x7fffffffu ||
-      R.Grid[1] > 65535 || R.Grid[2] > 65535)
-    return InvalidValue;
+  if (Threads == 0 || Blocks == 0)
+    return {InvalidValue, "a launch without threads"};
+  if (R.Block[0] > 1024 || R.Block[1] > 1024 || R.Block[2] > 64 ||
+      Threads > 1024)
+    return {InvalidValue, "blocks of " + std::to_string(Threads) +
+                              " threads, at most 1024 are possible"};
+  if (R.Grid[0] > 0x7fffffffu || R.Grid[1] > 65535 || R.Grid[2] > 65535)
+    return {InvalidValue, "a grid of " + std::to_string(Blocks) +
+                              " blocks is outside the limits"};
   if (Threads > P.MaxThreads)
-    return OutOfResources;
+    return {OutOfResources, "blocks of " + std::to_string(Threads) +
+                                " threads, the kernel is made for " +
+                                std::to_string(P.MaxThreads)};
   for (unsigned I = 0; P.ReqThreads[0] && I != 3; ++I)
     if (R.Block[I] != P.ReqThreads[I])
-      return InvalidValue;
-  unsigned Most = R.Function->MostDynamicShared;
-  unsigned Default = 49152;
-  if (uint64_t{R.Shared} + P.SharedBytes > chip().SharedOptIn ||
-      (R.Shared + P.SharedBytes > Default && R.Shared > Most))
-    return InvalidValue;
-  return Success;
+      return {InvalidValue, "the block's shape is not the one of .reqntid"};
+  unsigned Most = R.Function->MostDynamicShared, Default = 49152;
+  uint64_t Shared = uint64_t{R.Shared} + P.SharedBytes;
+  if (Shared > chip().SharedOptIn || (Shared > Default && R.Shared > Most))
+    return {InvalidValue,
+            std::to_string(Shared) + " bytes of shared memory, " +
+                std::to_string(Shared > chip().SharedOptIn ? chip().SharedOptIn
+                                                           : Default) +
+                " are allowed"};
+  return {};
+}
+
+int refused(const Program &P, const Refusal &R) {
+  if (settings().Sanitize) {
+    Finding F;
+    F.Kind = "launch";
+    F.Kernel = P.Name;
+    F.Text = R.Why + ": kernel " + P.Name;
+    findings().add(std::move(F));
+  }
+  return R.Code;
 }
 
 /// Launch overhead and issue slots: what can be said without counters.
@@ -76,8 +104,8 @@ double quickMicroseconds(const Launch &L) {
 int prepareLaunch(Context &C, const LaunchRequest &R, void **Params,
                   void **Extra, std::function<int()> &Out) {
   const Program &P = *R.Function->Prog;
-  if (int Code = checkShape(R, P))
-    return Code;
+  if (Refusal Why = checkShape(R, P); Why.Code != Success)
+    return refused(P, Why);
   unsigned Threads = R.Block[0] * R.Block[1] * R.Block[2];
   unsigned PerSm = residentBlocks(P, Threads, R.Shared);
   uint64_t Resident = uint64_t{std::max(1u, PerSm)} * chip().Multiprocessors;
@@ -86,7 +114,8 @@ int prepareLaunch(Context &C, const LaunchRequest &R, void **Params,
   std::shared_ptr<std::vector<uint8_t>> Bytes =
       std::make_shared<std::vector<uint8_t>>();
   if (int Code = readParams(P, Params, Extra, *Bytes))
-    return Code;
+    return refused(P, {Code, "the arguments are not " +
+                                 std::to_string(P.ParamBytes) + " bytes"});
   std::shared_ptr<Program> Prog = R.Function->Prog;
   Out = [&C, R, Prog, Bytes, Resident]() -> int {
     Launch L;

@@ -39,6 +39,10 @@ void Lowering::declareParams() {
 void Lowering::declareVariables(const Function &Of) {
   for (const Variable &V : Of.Variables) {
     bool Shared = V.Where == Space::Shared;
+    if (Shared && HasDynamicShared && !Of.Entry)
+      fail("shared variable " + V.Name +
+           " of a called function beside "
+           "dynamic shared memory is not supported");
     uint32_t &Used = Shared ? P.SharedBytes : P.LocalBytes;
     uint64_t Begin = roundUp(Used, std::max(V.Align, 1u));
     if (Begin + V.Bytes > (Shared ? 1u << 20 : 1u << 19))
@@ -88,8 +92,10 @@ void Lowering::placeModuleShared() {
     if (V.Where == Space::Shared)
       End = roundUp(End, std::max(V.Align, 1u)) + V.Bytes;
   for (const Variable &V : M.Variables)
-    if (V.Where == Space::Shared && V.Extern)
+    if (V.Where == Space::Shared && V.Extern) {
       Symbols[V.Name] = {Space::Shared, SharedBase + roundUp(End, 16), 0};
+      HasDynamicShared = true;
+    }
 }
 
 void Lowering::countWrites(const Function &Of) {
@@ -130,6 +136,8 @@ void Lowering::function(const Function &Of, unsigned Depth) {
       statement(S);
       continue;
     }
+    if (!PlacedLabels.emplace(Prefix + S.Label, true).second)
+      fail("label " + S.Label + " is defined twice");
     startBlock(labelBlock(S.Label));
   }
 }
@@ -222,6 +230,7 @@ void Lowering::call(const Statement &S) {
   function(*Callee, static_cast<unsigned>(ReturnLabels.size()));
   ReturnLabels.pop_back();
   Prefix = "";
+  PlacedLabels[Return] = true;
   startBlock(labelBlock(Return));
   Prefix = Outer;
   Current = Caller;
@@ -241,6 +250,9 @@ Value Lowering::renamed(Value V) const {
 }
 
 void Lowering::finish() {
+  for (const auto &[Label, Number] : Labels)
+    if (!PlacedLabels.count(Label))
+      throw PtxError(F.Line, "unknown label " + Label + " in " + F.Name);
   for (std::vector<Inst> &Body : Bodies)
     for (Inst &I : Body)
       forOperands(I, P.Lists, [&](Value &V, bool Result) {
@@ -269,6 +281,11 @@ Program Lowering::run() {
   }
   if (F.MaxThreads[0] != 0)
     P.MaxThreads = static_cast<uint32_t>(std::min<uint64_t>(Threads, 1024));
+  // Liveness takes a bit for every pair.
+  if (P.Blocks.size() * Values.size() > size_t{1} << 33)
+    throw PtxError(F.Line, "kernel " + F.Name + " is too large: " +
+                               std::to_string(P.Blocks.size()) +
+                               " blocks of code");
   orderBlocks(P, Bodies);
   assignSlots(P, Values);
   return std::move(P);

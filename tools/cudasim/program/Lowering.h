@@ -145,6 +145,8 @@ private:
   std::map<std::tuple<uint64_t, unsigned, bool, bool>, Value> ParamValues;
   /// Blocks by label while their numbers are provisional.
   std::map<std::string, uint32_t> Labels;
+  std::map<std::string, bool> PlacedLabels; ///< those that have code
+  bool HasDynamicShared = false;
   std::vector<std::vector<Inst>> Bodies; ///< of the blocks
   std::vector<uint32_t> Writes; ///< per register of the current function
   Value FirstRegister = 0;      ///< of the current function
