@@ -46,15 +46,23 @@ eval::Tensor randomTensor(const eval::Dims &Shape, uint64_t Seed,
 }
 
 Probe::Probe(func::FuncOp Graph, const Roles &TheRoles,
-             eval::WeightReader Reader, Sample TheSample)
-    : R(TheRoles), S(std::move(TheSample)),
-      Eval(eval::Budget(MaxElements, MaxOperations), std::move(Reader)) {
+             eval::WeightReader Reader, Sample TheSample, eval::Budget Limit)
+    : R(TheRoles), S(std::move(TheSample)), Eval(Limit, std::move(Reader)) {
   bindInputs(Graph);
   Eval.setShapeOracle([this](Value V, eval::Dims &Out) {
     // Only what cannot be computed: shapes of masks are computed for real,
     // because declared symbols of inputs may be wrong.
     return R.isData(V) && !Eval.lookup(V) && shapeOf(V, Out);
   });
+}
+
+eval::Budget Probe::defaultBudget() {
+  return eval::Budget(MaxElements, MaxOperations);
+}
+
+Result<eval::Tensor> Probe::evaluateOnce(Value V) {
+  LLMC_ASSIGN_OR_RETURN(std::vector<eval::Tensor> Out, Eval.evaluateOnce({V}));
+  return std::move(Out.front());
 }
 
 /// One expression per dim; empty strings where nothing is known.

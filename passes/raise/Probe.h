@@ -32,7 +32,7 @@ public:
   /// Binds every input of the graph: ids 0, mask, positions, empty or zero
   /// caches (long ones only by their shape: many layers of them are large).
   Probe(mlir::func::FuncOp Graph, const Roles &R, eval::WeightReader Reader,
-        Sample S);
+        Sample S, eval::Budget Limit = defaultBudget());
   Probe(const Probe &) = delete;
 
   const Sample &sample() const { return S; }
@@ -43,6 +43,10 @@ public:
   /// Binds a cache input that was too large to be bound at once. False when
   /// its shape is not known.
   bool bindCache(mlir::BlockArgument Arg);
+  /// For a last evaluation: values are given up on the way.
+  Result<eval::Tensor> evaluateOnce(mlir::Value V);
+  /// What the evaluation of parts may use.
+  static eval::Budget defaultBudget();
   /// Dims of V in this sample, without computing it if possible.
   bool shapeOf(mlir::Value V, eval::Dims &Out);
 

@@ -4,6 +4,7 @@
 #include "compiler/driver/CheckModel.h"
 #include "compiler/driver/Compile.h"
 #include "compiler/driver/Options.h"
+#include "compiler/driver/Reference.h"
 #include "runtime/base/Size.h"
 
 #include <CLI/CLI.hpp>
@@ -156,6 +157,19 @@ int main(int Argc, char **Argv) {
   Plan->add_flag("--json", Json, "as JSON");
   Plan->footer("example: llmc plan model.onnx --int8 --memory-budget 2GiB");
 
+  // For llmc verify --against, not for users: no help names it.
+  ReferenceOptions R;
+  CLI::App *Reference =
+      App.add_subcommand("reference", "what the graph computes")->group("");
+  Reference->add_option("model", R.Model, "the .onnx file")->required();
+  Reference->add_option("--tokens", R.Tokens, "ids")
+      ->delimiter(',')
+      ->required();
+  Reference->add_option("--features", R.Features, "of the output")->required();
+  Reference->add_option("-o,--output", R.Output, ".npy to write")->required();
+  Reference->add_flag("--allow-symlinks", R.AllowSymlinks,
+                      "take external data that is a symbolic link");
+
   try {
     App.parse(Argc, Argv);
   } catch (const CLI::CallForHelp &E) {
@@ -174,6 +188,8 @@ int main(int Argc, char **Argv) {
       return report(usageError("--memory-budget: " + Bytes.status().message()));
     O.MemoryBudget = static_cast<int64_t>(*Bytes);
   }
+  if (Reference->parsed())
+    return report(writeReference(R));
   if (Check->parsed())
     return report(checkModel(O, Json));
   if (Plan->parsed())

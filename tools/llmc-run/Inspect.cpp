@@ -6,6 +6,7 @@
 #include "runtime/base/Size.h"
 #include "tools/llmc-run/Commands.h"
 #include "tools/llmc-run/Common.h"
+#include "tools/llmc-run/VerifyAgainst.h"
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
@@ -43,34 +44,79 @@ struct InspectFlags {
 
 struct VerifyFlags {
   std::string Artifact, Against;
-  uint32_t Threads = 0;
-  bool Json = false;
+  DeviceFlags Device;
+  bool Json = false, AllowSymlinks = false;
 };
 
-void verify(const VerifyFlags &F) {
-  if (!F.Against.empty())
-    throw llmc::Error(LLMC_UNSUPPORTED, "verify --against is not implemented");
-  std::unique_ptr<llmc::Reader> R = check(llmc::Reader::open(F.Artifact));
-  llmc::VerifyOptions O;
-  O.Threads = F.Threads;
-  llmc::VerifyReport Report = check(llmc::verifyHashes(*R, O));
-  if (F.Json) {
-    llmc::JsonWriter W;
+void reportJson(const llmc::Reader &R, const llmc::VerifyReport &Report,
+                const std::optional<AgainstReport> &A) {
+  llmc::JsonWriter W;
+  W.beginObject();
+  W.member("identity", R.identity());
+  W.member("sections", Report.Sections);
+  W.member("weight_bytes", Report.WeightBytes);
+  W.member("weight_chunks", Report.Chunks);
+  if (A) {
+    W.key("against");
     W.beginObject();
-    W.member("identity", R->identity());
-    W.member("sections", Report.Sections);
-    W.member("weight_bytes", Report.WeightBytes);
-    W.member("weight_chunks", Report.Chunks);
+    W.member("tokens", uint64_t{A->Tokens});
+    W.member("rows", uint64_t{A->Rows});
+    W.member("largest", A->Largest);
+    W.member("max_difference", A->Difference);
+    W.member("relative_error", A->RelativeError);
+    W.member("bound", A->Bound);
+    W.member("kl_mean", A->KlMean);
+    W.member("same_top", uint64_t{A->SameTop});
+    W.member("agrees", A->agrees());
     W.endObject();
-    std::printf("%s\n", W.text().c_str());
-    return;
   }
+  W.endObject();
+  std::printf("%s\n", W.text().c_str());
+}
+
+void reportText(const VerifyFlags &F, const llmc::Reader &R,
+                const llmc::VerifyReport &Report,
+                const std::optional<AgainstReport> &A) {
   std::printf("%s: whole, %u sections, %llu bytes of weights in %llu chunks\n"
               "identity %s\n",
               F.Artifact.c_str(), Report.Sections,
               static_cast<unsigned long long>(Report.WeightBytes),
               static_cast<unsigned long long>(Report.Chunks),
-              R->identity().c_str());
+              R.identity().c_str());
+  if (A)
+    std::printf("against %s: %zu tokens, %zu rows compared: relative error "
+                "%.2g (bound %.2g), largest difference %.2g of %.4g, KL %.2g, "
+                "same top %zu of %zu\n",
+                F.Against.c_str(), A->Tokens, A->Rows, A->RelativeError,
+                A->Bound, A->Difference, A->Largest, A->KlMean, A->SameTop,
+                A->Rows);
+}
+
+/// One line for exit 6.
+void refuse(const VerifyFlags &F, const AgainstReport &A) {
+  char Text[160];
+  std::snprintf(Text, sizeof Text,
+                " differ: relative error %.3g, expected at most %.3g",
+                A.RelativeError, A.Bound);
+  throw llmc::Error(LLMC_VERIFICATION, F.Artifact + " and " + F.Against + Text);
+}
+
+void verify(const VerifyFlags &F) {
+  std::unique_ptr<llmc::Reader> R = check(llmc::Reader::open(F.Artifact));
+  llmc::VerifyOptions O;
+  O.Threads = F.Device.Threads;
+  llmc::VerifyReport Report = check(llmc::verifyHashes(*R, O));
+  std::optional<AgainstReport> A;
+  if (!F.Against.empty())
+    A = verifyAgainst({F.Artifact, F.Against, R->manifest().Model.Precision,
+                       R->manifest().Model.Activations, F.AllowSymlinks,
+                       F.Device});
+  if (F.Json)
+    reportJson(*R, Report, A);
+  else
+    reportText(F, *R, Report, A);
+  if (A && !A->agrees())
+    refuse(F, *A);
 }
 
 } // namespace
@@ -108,10 +154,13 @@ void addVerify(CLI::App &App) {
   std::shared_ptr<VerifyFlags> F = std::make_shared<VerifyFlags>();
   C->add_option("artifact", F->Artifact, "compiled model")->required();
   C->add_option("--against", F->Against,
-                "compare numerics with an ONNX model (not implemented)");
-  C->add_option("--threads", F->Threads, "threads (default: all)");
+                "compare logits with those of the ONNX graph; exit 6 when "
+                "they differ");
+  C->add_flag("--allow-symlinks", F->AllowSymlinks,
+              "take external data of the ONNX model that is a symbolic link");
+  F->Device.add(*C);
   C->add_flag("--json", F->Json, "as a JSON object");
-  C->footer("Example: llmc verify model.llmc");
+  C->footer("Example: llmc verify model.llmc --against model.onnx");
   C->callback([F] { verify(*F); });
 }
 
