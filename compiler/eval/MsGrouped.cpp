@@ -1,6 +1,8 @@
-// GroupQueryAttention and PagedAttention: grouped heads, rotary embedding and
-// caches inside. Semantics: onnxruntime docs/ContribOperators.md, and what ONNX
-// Runtime 1.32 computes (test/compiler/eval/MicrosoftTest.cpp).
+// GroupQueryAttention, SparseAttention and PagedAttention: grouped heads, rotary
+// embedding and caches inside. Semantics: onnxruntime docs/ContribOperators.md,
+// and what ONNX Runtime 1.32 computes (tools/dev/ms_cases.py).
+//
+// Long because the three ops share their projections, rotation and caches.
 #include "compiler/eval/Attend.h"
 #include "compiler/eval/Convert.h"
 #include "compiler/eval/Microsoft.h"
