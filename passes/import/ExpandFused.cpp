@@ -27,33 +27,41 @@ public:
 
 private:
   LogicalResult expandAll(func::FuncOp F) {
-    SmallVector<Operation *> Fused;
-    bool Failed = false;
+    SmallVector<Operation *> Rotations, Attentions;
     unpackTokens(F);
     F.walk([&](Operation *Op) {
       markLengths(F, Op);
       if (isFused(Op))
-        Fused.push_back(Op);
+        (isRotation(Op) ? Rotations : Attentions).push_back(Op);
     });
-    // The expansions ask for ranks and widths.
-    if (!Fused.empty() && failed(inferTypes()))
-      return failure();
-    for (Operation *Op : Fused) {
-      if (failed(expandOne(Op)))
-        Failed = true;
-      else
-        Op->erase();
+    if (Rotations.empty() && Attentions.empty())
+      return success();
+    // Rotations first: attention asks for the shape of what they give.
+    for (ArrayRef<Operation *> Ops :
+         {ArrayRef(Rotations), ArrayRef(Attentions)}) {
+      bool Failed = failed(inferTypes());
+      for (Operation *Op : Ops)
+        if (failed(expandOne(Op)))
+          Failed = true;
+        else
+          Op->erase();
+      if (Failed)
+        return failure();
     }
-    if (Fused.empty() || Failed)
-      return failure(Failed);
+    if (failed(inferTypes()))
+      return failure();
     eraseDeadOps(F.getBody());
-    return inferTypes();
+    return success();
   }
 
   LogicalResult inferTypes() {
     OpPassManager Types(ModuleOp::getOperationName());
     Types.addPass(createInferShapes());
     return runPipeline(Types, getOperation());
+  }
+
+  static bool isRotation(Operation *Op) {
+    return isa<onnx::RotaryEmbeddingOp, onnx::MsRotaryEmbeddingOp>(Op);
   }
 
   static bool isFused(Operation *Op) {
