@@ -22,6 +22,8 @@ void buildImportPasses(OpPassManager &PM, const eval::WeightReader &Reader) {
   PM.addPass(createFoldConstants());
   // Reshapes that change nothing would stand between what belongs together.
   PM.addPass(createSimplifyShapes());
+  // Quantised weights are values like others to all that follows.
+  PM.addPass(raise::createCanonicalizeQuantized(Reader));
   // One spelling of equal things, so that recognisers need fewer.
   PM.addPass(createCanonicalizeGraph());
   // New ops have no types yet.

@@ -205,13 +205,6 @@ LogicalResult ChoosePrecision::annotateWeights(const Choice &C) {
       if (!W)
         continue;
       bool Matrix = isMatrix(Op, Attr.getName());
-      if (Matrix && !C.Cpu && C.Matrix.empty() && isQuantized(W, Symbols)) {
-        Op->emitError("weight '")
-            << W.getSymName() << "' is quantised in the file, target " << target
-            << " has kernels for f16 and int8 only; compile with --f16 or "
-               "--int8";
-        return WalkResult::interrupt();
-      }
       std::string Layout =
           Matrix ? layoutOfMatrix(Op, W, C, Symbols) : std::string("vec.f32");
       if (failed(setLayout(Ref.getValue(), Layout)))

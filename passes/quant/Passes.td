@@ -11,7 +11,8 @@ def ChoosePrecision : Pass<"llmc-choose-precision", "::mlir::ModuleOp"> {
     `vec.f32`), `llm.activations` (f32 or int8) of every product, and on the
     module `llm.target`, `llm.precision` and `llm.kv_cache`. `file` keeps every
     matrix as the file holds it: f32, f16, bf16 or the file's codes, scales and
-    zero points in the packed format that has them (p16.f32 where none has).
+    zero points in the packed format that has them (p16.f32 where none has; on
+    CUDA always n.f16).
     Forms are a matter of each weight; tied ones are packed once, since they
     have the same form.
 

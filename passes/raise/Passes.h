@@ -26,6 +26,8 @@ struct RaiseOptions {
 
 /// The passes that read weights, with a reader instead of a path.
 std::unique_ptr<mlir::Pass> createRaiseRope(eval::WeightReader Reader);
+std::unique_ptr<mlir::Pass>
+createCanonicalizeQuantized(eval::WeightReader Reader);
 std::unique_ptr<mlir::Pass> createRaiseMask(eval::WeightReader Reader);
 std::unique_ptr<mlir::Pass> createRaiseAttention(eval::WeightReader Reader);
 

@@ -76,6 +76,29 @@ def RaiseActivation : Pass<"llmc-raise-activation", "::mlir::ModuleOp"> {
   }];
 }
 
+def CanonicalizeQuantized : Pass<"llmc-canonicalize-quantized", "::mlir::ModuleOp"> {
+  let summary = "turns quantised weights of every form into plain products of llm.quantized_value";
+  let description = [{
+    MatMulNBits, MatMulBnb4, GatherBlockQuantized, MatMulInteger with its
+    scales, QLinearMatMul and DequantizeLinear of tensors of the file become
+    MatMul and Gather of one kind of value, whose codes, scales and zero points
+    stay where they are in the file. Activations are computed exactly: a
+    quantisation and the dequantisation behind it go, through ops that only move
+    elements, but for the saturation at zero that stands for a dropped Relu.
+
+    ```mlir
+    // before
+    %y = onnx.ms_mat_mul_n_bits %x, %codes, %scales, … {K = 64, N = 32, bits = 4, block_size = 32}
+    // after
+    llm.quantized @src.w : tensor<32x64xf32> codes(@codes.w) scales(@codes.s) "u4 pitch 64 block 1x32 scale f32 2 zero 8"
+    %w = llm.quantized_value @src.w : tensor<32x64xf32>
+    %t = onnx.transpose %w {perm = array<i64: 1, 0>} : …
+    %y = onnx.mat_mul %x, %t : …
+    ```
+  }];
+  let dependentDialects = ["::llmc::llm::LlmDialect", "::llmc::onnx::OnnxDialect"];
+}
+
 def RaiseKvCache : Pass<"llmc-raise-kv-cache", "::mlir::ModuleOp"> {
   let summary = "pairs cache inputs with the outputs that continue them";
   let dependentDialects = LlmAndOnnx;

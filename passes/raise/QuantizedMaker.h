@@ -1,0 +1,74 @@
+// Makes llm.quantized symbols of the tensors that a quantised operator has.
+#ifndef LLMC_PASSES_RAISE_QUANTIZEDMAKER_H
+#define LLMC_PASSES_RAISE_QUANTIZEDMAKER_H
+
+#include "compiler/weights/Encoding.h"
+#include "passes/raise/Weights.h"
+
+#include <optional>
+
+namespace llmc::raise {
+
+/// A tensor of the file, whatever its type, seen through what only renames it
+/// (Identity, reshapes, a cast to f32).
+struct RawTensor {
+  mlir::Operation *Data = nullptr; ///< onnx.weight_data or onnx.constant
+  mlir::Type Element;              ///< as the file holds it
+  int64_t Count = 0;
+};
+
+/// The operands of a quantised matrix (or vector), as ONNX has them. Zeros and
+/// Groups may be absent (null or onnx.none).
+struct QuantizedOperands {
+  mlir::Value Codes, Scales, Zeros, Groups;
+};
+
+/// How scales lie over a matrix: DequantizeLinear's axis and block_size. Axis
+/// is 0 or 1; whole: one scale.
+struct BlockAxis {
+  int64_t Axis = 1;
+  int64_t Size = 0; ///< 0: one scale per index of the axis
+};
+
+class QuantizedMaker {
+public:
+  explicit QuantizedMaker(mlir::ModuleOp M);
+
+  std::optional<RawTensor> raw(mlir::Value V);
+  bool isRaw(mlir::Value V) { return raw(V).has_value(); }
+  /// The elements of a constant of one element.
+  std::optional<double> scalarOf(mlir::Value V);
+
+  /// The value of the matrix before At: an llm.quantized_value of that shape.
+  /// How has all but the types of scales and zero points. Null after an error
+  /// at At when a tensor has not as many elements as it needs.
+  mlir::Value make(mlir::Operation *At, llvm::ArrayRef<int64_t> Shape,
+                   const QuantizedOperands &Parts, Encoding How);
+
+  /// The same for codes [Shape] with scales as DequantizeLinear has them.
+  mlir::Value byAxis(mlir::Operation *At, llvm::ArrayRef<int64_t> Shape,
+                     const QuantizedOperands &Parts, BlockAxis Blocks,
+                     double Times = 1);
+
+private:
+  mlir::FlatSymbolRefAttr source(const RawTensor &T);
+  bool factor(mlir::Value V, mlir::Value &Main, double &Times);
+  bool setScale(const QuantizedOperands &Parts, Encoding &How,
+                QuantizedOperands &Taken);
+  bool setZero(const QuantizedOperands &Parts, Encoding &How,
+               QuantizedOperands &Taken);
+
+  mlir::ModuleOp Module;
+  mlir::SymbolTable Symbols;
+  llvm::DenseMap<mlir::Operation *, mlir::FlatSymbolRefAttr> Sources;
+  llvm::DenseMap<mlir::Attribute, llm::QuantizedOp> Known;
+  llvm::DenseMap<mlir::Operation *, QuantizedOperands> Origins;
+  mlir::OpBuilder Builder; ///< before the first function
+};
+
+/// The DType of an element type of any width, 8-bit floats included.
+DType elementOf(mlir::Type T);
+
+} // namespace llmc::raise
+
+#endif // LLMC_PASSES_RAISE_QUANTIZEDMAKER_H
