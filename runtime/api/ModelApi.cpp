@@ -145,8 +145,22 @@ Status addConstraint(const llmc_request_options &O, EngineState &E,
     return usageError(std::to_string(Count) +
                       " of json_schema, regex, grammar and unconstrained, "
                       "expected at most 1");
-  if (Count == 0 || O.unconstrained)
+  if (O.unconstrained)
     return Status::success();
+  std::shared_ptr<constraint::Constraint> C;
+  auto Add = [&] {
+    P.Filters.push_back(std::make_shared<ConstraintFilter>(
+        C, P.IgnoreEos ? std::vector<int32_t>() : P.EosIds));
+    return Status::success();
+  };
+  if (Count == 0) {
+    std::span<const uint8_t> Stored =
+        E.Model->Loaded->artifact().find(SectionKind::Constraint);
+    if (Stored.empty())
+      return Status::success();
+    LLMC_ASSIGN_OR_RETURN(C, E.Constraints.getStored(Stored));
+    return Add();
+  }
   using constraint::Dialect;
   Dialect D = O.json_schema ? Dialect::JsonSchema
               : O.regex     ? Dialect::Regex
@@ -156,11 +170,8 @@ Status addConstraint(const llmc_request_options &O, EngineState &E,
                                    : O.grammar;
   constraint::CompileOptions How;
   How.Whitespace = O.json_whitespace;
-  LLMC_ASSIGN_OR_RETURN(std::shared_ptr<constraint::Constraint> C,
-                        E.Constraints.get(D, Text, How));
-  P.Filters.push_back(std::make_shared<ConstraintFilter>(
-      std::move(C), P.IgnoreEos ? std::vector<int32_t>() : P.EosIds));
-  return Status::success();
+  LLMC_ASSIGN_OR_RETURN(C, E.Constraints.get(D, Text, How));
+  return Add();
 }
 
 } // namespace

@@ -31,9 +31,10 @@ enum class SectionKind : uint32_t {
   Provenance = 10,        ///< JSON text: inputs, versions, flags
   SelfTest = 11,          ///< prompts and expected results
   WeightHashes = 12,      ///< u64 xxh3 per chunk of a Weights section
-  Weights = 13            ///< packed weights of one layout family
+  Weights = 13,           ///< packed weights of one layout family
+  Constraint = 14         ///< compiled form of runtime/text/constraint
 };
-inline constexpr uint32_t SectionKindCount = 14;
+inline constexpr uint32_t SectionKindCount = 15;
 
 /// Lower-case name as printed in messages and tables ("cpu image").
 constexpr std::string_view nameOf(SectionKind K) {
@@ -42,7 +43,7 @@ constexpr std::string_view nameOf(SectionKind K) {
       "cpu image",     "cubin",         "ptx",
       "tokenizer",     "chat template", "generation defaults",
       "quality",       "provenance",    "self-test",
-      "weight hashes", "weights"};
+      "weight hashes", "weights",       "constraint"};
   return static_cast<uint32_t>(K) < SectionKindCount
              ? Names[static_cast<uint32_t>(K)]
              : std::string_view("unknown");

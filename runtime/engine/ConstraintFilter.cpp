@@ -1,6 +1,8 @@
 // Constraints in the token loop.
 #include "runtime/engine/ConstraintFilter.h"
 
+#include "runtime/text/constraint/GrammarImage.h"
+
 #include <algorithm>
 
 namespace llmc {
@@ -42,21 +44,10 @@ Status ConstraintFilter::failure() const {
 }
 
 Result<std::shared_ptr<constraint::Constraint>>
-ConstraintStore::make(std::unique_ptr<constraint::Grammar> G) {
+ConstraintStore::find(std::string Key, const Compile &Make) {
   if (T == nullptr)
     return usageError("constraints need a tokenizer, and the artifact has "
                       "none");
-  if (Trie == nullptr)
-    Trie = constraint::TokenTrie::of(*T);
-  return std::make_shared<constraint::Constraint>(std::move(G), Trie);
-}
-
-Result<std::shared_ptr<constraint::Constraint>>
-ConstraintStore::get(constraint::Dialect D, std::string_view Text,
-                     const constraint::CompileOptions &O) {
-  std::string Key(1, static_cast<char>('0' + static_cast<int>(D)));
-  Key += O.Whitespace ? '+' : '-';
-  Key += Text;
   auto It = std::find_if(Recent.begin(), Recent.end(),
                          [&](const Entry &E) { return E.Key == Key; });
   if (It != Recent.end() && It->C->status().ok() && !It->C->worn()) {
@@ -65,14 +56,30 @@ ConstraintStore::get(constraint::Dialect D, std::string_view Text,
   }
   if (It != Recent.end())
     Recent.erase(It); // the request starts with a fresh one
-  LLMC_ASSIGN_OR_RETURN(std::unique_ptr<constraint::Grammar> G,
-                        constraint::compileConstraint(D, Text, O));
-  LLMC_ASSIGN_OR_RETURN(std::shared_ptr<constraint::Constraint> C,
-                        make(std::move(G)));
+  LLMC_ASSIGN_OR_RETURN(std::unique_ptr<constraint::Grammar> G, Make());
+  if (Trie == nullptr)
+    Trie = constraint::TokenTrie::of(*T);
   if (Recent.size() >= KeptConstraints)
     Recent.pop_back();
-  Recent.insert(Recent.begin(), Entry{std::move(Key), C});
-  return C;
+  Recent.insert(Recent.begin(),
+                Entry{std::move(Key), std::make_shared<constraint::Constraint>(
+                                          std::move(G), Trie)});
+  return Recent.front().C;
+}
+
+Result<std::shared_ptr<constraint::Constraint>>
+ConstraintStore::get(constraint::Dialect D, std::string_view Text,
+                     const constraint::CompileOptions &O) {
+  std::string Key(1, static_cast<char>('0' + static_cast<int>(D)));
+  Key += O.Whitespace ? '+' : '-';
+  Key += Text;
+  return find(std::move(Key),
+              [&] { return constraint::compileConstraint(D, Text, O); });
+}
+
+Result<std::shared_ptr<constraint::Constraint>>
+ConstraintStore::getStored(std::span<const uint8_t> Image) {
+  return find("", [&] { return constraint::readGrammarImage(Image); });
 }
 
 } // namespace llmc

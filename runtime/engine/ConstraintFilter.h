@@ -7,6 +7,7 @@
 #include "runtime/text/constraint/Compile.h"
 #include "runtime/text/constraint/Constraint.h"
 
+#include <functional>
 #include <string>
 
 namespace llmc {
@@ -46,11 +47,15 @@ public:
   Result<std::shared_ptr<constraint::Constraint>>
   get(constraint::Dialect D, std::string_view Text,
       const constraint::CompileOptions &O = {});
-  /// Of a grammar that was compiled before (an artifact's).
+  /// Of an image (GrammarImage.h), which is the artifact's. The bytes stay
+  /// the caller's.
   Result<std::shared_ptr<constraint::Constraint>>
-  make(std::unique_ptr<constraint::Grammar> G);
+  getStored(std::span<const uint8_t> Image);
 
 private:
+  using Compile = std::function<Result<std::unique_ptr<constraint::Grammar>>()>;
+  Result<std::shared_ptr<constraint::Constraint>> find(std::string Key,
+                                                       const Compile &Make);
   struct Entry {
     std::string Key;
     std::shared_ptr<constraint::Constraint> C;

@@ -135,6 +135,9 @@ void Request::finishBeams() {
     Choice &C = Result.Choices[I];
     C.Score = Best[I].Score;
     C.Finish = Best[I].Ended ? FinishReason::Eos : FinishReason::Length;
+    for (const std::shared_ptr<const TokenFilter> &F : P.Filters)
+      C.Constrained |= F->demands();
+    C.Complete = Best[I].Ended; // an end token comes where the text may end
     C.Tokens = std::move(Best[I].Tokens);
     if (Best[I].Ended)
       C.Tokens.pop_back();

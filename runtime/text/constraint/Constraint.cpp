@@ -9,6 +9,49 @@ namespace {
 
 constexpr size_t RecentMasks = 128;
 
+/// The states below one head as a table of its own: a walk over the whole
+/// vocabulary takes few states and many steps.
+class HeadWalk {
+public:
+  static constexpr uint32_t Dead = UINT32_MAX, Unknown = UINT32_MAX - 1;
+
+  HeadWalk(Terms &P, TermId Head) : P(P) { add(Head); }
+
+  uint32_t step(uint32_t From, uint8_t B) {
+    uint32_t To = From < Rows ? Next[size_t{From} * 256 + B] : Unknown;
+    return To != Unknown ? To : stepSlow(From, B);
+  }
+  bool nullable(uint32_t State) const { return Ends[State] != 0; }
+
+private:
+  uint32_t add(TermId Id) {
+    auto [It, New] = Index.emplace(Id, static_cast<uint32_t>(StateOf.size()));
+    if (New) {
+      StateOf.push_back(Id);
+      Ends.push_back(P.nullable(Id));
+      if (Rows < MaxRows)
+        Next.resize(++Rows * size_t{256}, Unknown);
+    }
+    return It->second;
+  }
+  uint32_t stepSlow(uint32_t From, uint8_t B) {
+    TermId To = P.derive(StateOf[From], B);
+    uint32_t State = To == Nothing || !P.live(To) ? Dead : add(To);
+    if (From < Rows)
+      Next[size_t{From} * 256 + B] = State;
+    return State;
+  }
+
+  static constexpr uint32_t MaxRows = 8192; ///< later states are not kept
+
+  Terms &P;
+  uint32_t Rows = 0;
+  std::vector<TermId> StateOf;
+  std::vector<uint8_t> Ends;
+  std::vector<uint32_t> Next;
+  std::unordered_map<TermId, uint32_t> Index;
+};
+
 } // namespace
 
 Constraint::Constraint(std::unique_ptr<Grammar> Gr,
@@ -43,21 +86,25 @@ const Constraint::HeadMask &Constraint::headMask(size_t Tier, TermId Head) {
   }
   HeadMask New;
   std::vector<int32_t> Found;
-  Path[0] = Key;
+  HeadWalk Walk(P, Key);
+  Path[0] = 0;
   for (uint32_t I = 0; I < T.Nodes.size();) {
     const TokenTrie::Node &N = T.Nodes[I];
-    TermId To = P.derive(Path[N.Depth - 1], N.Byte);
-    if (To == Nothing || !P.live(To)) {
+    uint32_t To = Walk.step(Path[N.Depth - 1], N.Byte);
+    if (To == HeadWalk::Dead) {
       I = N.End;
       continue;
     }
     Path[N.Depth] = To;
     if (N.Token >= 0)
-      Trie->forTwins(N.Token, [&](int32_t Id) { Found.push_back(Id); });
-    if (P.nullable(To) && N.End > I + 1)
+      Found.push_back(N.Token);
+    if (Walk.nullable(To) && N.End > I + 1)
       New.Exits.push_back(I);
     ++I;
   }
+  for (size_t I = 0, Count = Found.size(); I < Count; ++I)
+    Trie->forTwins(Trie->same(Found[I]),
+                   [&](int32_t Id) { Found.push_back(Id); });
   size_t Words = (Trie->vocab() + 63) / 64;
   if (Found.size() > Words / 2) {
     New.Bits.assign(Words, 0);
