@@ -16,6 +16,8 @@
 #include "passes/memory/MemoryPlan.h"
 #include "runtime/base/File.h"
 #include "runtime/base/Log.h"
+#include "runtime/text/constraint/Compile.h"
+#include "runtime/text/constraint/GrammarImage.h"
 
 #include <nlohmann/json.hpp>
 
@@ -128,6 +130,29 @@ Status compileTargets(const CompileOptions &O, ImportedModel &M,
   return {};
 }
 
+/// The schema that all output of the artifact satisfies.
+Result<std::vector<uint8_t>> compileSchemaFile(const CompileOptions &O,
+                                               const ModelFolder &Folder) {
+  if (O.SchemaFile.empty())
+    return std::vector<uint8_t>();
+  if (Folder.Tokenizer.empty())
+    return usageError("--json-schema needs a tokenizer, and the model has "
+                      "none");
+  LLMC_ASSIGN_OR_RETURN(std::vector<uint8_t> Bytes, readFile(O.SchemaFile));
+  std::string_view Text(reinterpret_cast<const char *>(Bytes.data()),
+                        Bytes.size());
+  constraint::CompileOptions How;
+  How.Whitespace = O.JsonWhitespace;
+  Result<std::unique_ptr<constraint::Grammar>> G =
+      constraint::compileSchema(Text, How);
+  if (!G.ok())
+    return Status(G.status().code() == StatusCode::Unsupported
+                      ? StatusCode::Malformed
+                      : G.status().code(),
+                  O.SchemaFile + ": " + G.status().message());
+  return constraint::writeGrammarImage(**G);
+}
+
 Status compileToFile(const CompileOptions &O, ImportedModel &M,
                      const std::vector<TargetDesc> &Targets, Progress &P) {
   ArtifactContent Content;
@@ -137,6 +162,8 @@ Status compileToFile(const CompileOptions &O, ImportedModel &M,
                                             : O.TokenizerFolder));
   for (const std::string &W : Content.Folder.Warnings)
     warn(O, W);
+  LLMC_ASSIGN_OR_RETURN(Content.Constraint,
+                        compileSchemaFile(O, Content.Folder));
   ProvenanceFacts Facts;
   Facts.Architecture = architectureJson(architectureOf(*M.Module));
   LLMC_RETURN_IF_ERROR(compileTargets(O, M, Targets, P, Content, Facts));

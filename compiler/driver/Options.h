@@ -15,6 +15,8 @@ struct CompileOptions {
   std::string Activations = "auto";
   std::string KvCache;         ///< "f16", "f32"; empty: by precision
   std::string TokenizerFolder; ///< empty: the model's folder
+  std::string SchemaFile;      ///< JSON Schema of the output; empty: none
+  bool JsonWhitespace = false; ///< of that output
   int64_t MaxContext = 0;      ///< 0: min(model, 8192)
   int64_t MaxBatch = 1;
   int64_t MemoryBudget = 0; ///< bytes; 0: none

@@ -121,6 +121,7 @@ private:
         {SectionKind::Tokenizer, F.Tokenizer},
         {SectionKind::ChatTemplate, bytesOf(F.ChatTemplate)},
         {SectionKind::GenerationDefaults, bytesOf(F.Generation)},
+        {SectionKind::Constraint, Content.Constraint},
         {SectionKind::Provenance, bytesOf(Content.Provenance)}};
     for (const auto &[Kind, Data] : Sections)
       if (!Data.empty())

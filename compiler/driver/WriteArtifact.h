@@ -29,7 +29,8 @@ struct ArtifactContent {
   ManifestModel Model;
   std::vector<CompiledTarget> Targets;
   ModelFolder Folder;
-  std::string Provenance; ///< JSON
+  std::vector<uint8_t> Constraint; ///< compiled JSON Schema
+  std::string Provenance;          ///< JSON
 };
 
 /// What was written, for the report.

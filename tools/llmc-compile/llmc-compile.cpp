@@ -127,6 +127,10 @@ int main(int Argc, char **Argv) {
   Compile->add_option("-o,--output", O.Output, "artifact to write");
   Compile->add_option("--tokenizer", O.TokenizerFolder,
                       "folder of tokenizer.json (the model's)");
+  Compile->add_option("--json-schema", O.SchemaFile,
+                      "file with a JSON schema that all output satisfies");
+  Compile->add_flag("--json-whitespace", O.JsonWhitespace,
+                    "allow white space between the tokens of that output");
   Compile->add_flag("--dry-run", O.DryRun, "plan only, write nothing");
   Compile->add_option("--report", O.Report, "JSON report to write");
   Compile->add_option("--stop-after", O.StopAfter, "stop after this phase")
