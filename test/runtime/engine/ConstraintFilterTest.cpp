@@ -95,12 +95,14 @@ TEST(ConstraintFilter, WorksWithChoicesAndStopStrings) {
           "maxItems":3})",
       4);
   P.Choices = 3;
-  for (const Choice &C : run({P})[0].Choices)
+  const RequestResult Three = run({P})[0];
+  for (const Choice &C : Three.Choices)
     EXPECT_TRUE(std::regex_match(
         C.Text, std::regex(R"re(\["(one|two)"(,"(one|two)"){1,2}\])re")))
         << C.Text;
   P.Stop = {","};
-  for (const Choice &C : run({P})[0].Choices) {
+  const RequestResult Stopped = run({P})[0];
+  for (const Choice &C : Stopped.Choices) {
     EXPECT_TRUE(C.Text == "[\"one\"" || C.Text == "[\"two\"") << C.Text;
     EXPECT_EQ(C.Finish, FinishReason::Stop);
   }
