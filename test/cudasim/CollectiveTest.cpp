@@ -1,6 +1,10 @@
 // Warp-wide operations, divergence, barriers, and blocks that wait for others.
 #include "test/cudasim/Harness.h"
 
+#include "tools/cudasim/exec/Machine.h"
+
+#include <cstdlib>
+
 namespace {
 
 using Words = std::vector<uint32_t>;
@@ -143,6 +147,22 @@ TEST(Barrier, ADeadlockIsReported) {
   EXPECT_EQ(runBuffer(Text, Out, 64), 702);
   EXPECT_NE(testing::internal::GetCapturedStderr().find("deadlock"),
             std::string::npos);
+}
+
+TEST(Grid, EndlessLoopsEnd) {
+  setenv("LLMC_CUDASIM_TIMEOUT", "0", 1);
+  llmc::cudasim::reloadSettings();
+  for (const char *Body : {"L: bar.sync 0; bra L;", "L: bra L;",
+                           "L: setp.gt.u32 %p1, %tx, 40; @%p1 bra L;\n"
+                           "nanosleep.u32 5; bra L;"}) {
+    SimContext Context;
+    Words Out(64);
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(runBuffer(kernelText(Body), Out, 64, 3), 702) << Body;
+    testing::internal::GetCapturedStderr();
+  }
+  unsetenv("LLMC_CUDASIM_TIMEOUT");
+  llmc::cudasim::reloadSettings();
 }
 
 TEST(Grid, BlocksMayWaitForEachOther) {

@@ -14,6 +14,7 @@ namespace {
 constexpr uint32_t GroupTurn = 4096;
 constexpr uint32_t WarpTurn = 1 << 15;
 constexpr unsigned BlockTurns = 4;
+constexpr unsigned BlockRounds = 4096;
 
 void setMask(Warp &W, uint32_t Mask) {
   W.Mask = Mask;
@@ -114,6 +115,7 @@ template <bool Watched> void Runner::code(const Block &Bl, uint32_t Mask) {
 bool Runner::runGroup(size_t At) {
   Group &G = W.Groups[At];
   const Block &Bl = P.Blocks[G.Block];
+  --Left;
   if (W.Mask != G.Mask)
     setMask(W, G.Mask);
   W.Executed += Bl.Counted;
@@ -187,7 +189,7 @@ bool Runner::step(size_t At, const Block &Bl) {
     leave(At);
     return false;
   }
-  if (--Left == 0)
+  if (Left == 0)
     return false;
   // Having joined another group, this one may be gone.
   if (W.Groups.size() == 1)
@@ -303,7 +305,7 @@ bool Runner::synchronise(size_t At, const Block &Bl) {
   if (I.Code == Op::Barrier)
     return barrier(At, Bl, I);
   if (I.Code == Op::Sleep) {
-    Left = 1;
+    Left = 0;
     go(At, Bl.Next);
     W.Spins = GroupTurn;
     return false;
@@ -442,7 +444,8 @@ std::string waitingText(Cta &B) {
 
 void runCta(Cta &B) {
   size_t Warps = B.Warps.size();
-  for (unsigned Turn = 0; Turn != BlockTurns;) {
+  unsigned Rounds = 0;
+  for (unsigned Turn = 0; Turn < BlockTurns;) {
     bool Alive = false, Progress = false, Long = false;
     size_t Start = settings().RandomOrder ? B.Warps[0].random() % Warps : 0;
     for (size_t N = 0; N != Warps; ++N) {
@@ -472,7 +475,8 @@ void runCta(Cta &B) {
                   "deadlock: kernel " + B.Run->Prog->Name + ", block (" +
                       std::to_string(B.Id[0]) + "," + std::to_string(B.Id[1]) +
                       "," + std::to_string(B.Id[2]) + "): " + waitingText(B)};
-    Turn += Long;
+    // Short rounds count, too: the clock must be looked at.
+    Turn += Long || ++Rounds % BlockRounds == 0;
   }
 }
 
