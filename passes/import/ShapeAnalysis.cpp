@@ -78,6 +78,42 @@ bool sameShape(const ValueInfo &A, const ValueInfo &B) {
   return true;
 }
 
+/// Whether D is what a length M leaves behind P others, for two symbols M and
+/// P: with M = P + n it is n. A mask's share of the new tokens looks so where
+/// the file names the mask's length on its own.
+static bool isRestOfLength(const DimExpr &D) {
+  SmallVector<std::string> Names;
+  D.symbols([&](std::string_view Name) {
+    if (!llvm::is_contained(Names, Name))
+      Names.emplace_back(Name);
+  });
+  if (Names.size() != 2)
+    return false;
+  const auto Fits = [&](const std::string &Whole, int64_t Past, int64_t New) {
+    return D.evaluate([&](std::string_view Name) -> std::optional<int64_t> {
+      return Name == Whole ? Past + New : Past;
+    }) == New;
+  };
+  return llvm::any_of(Names, [&](const std::string &Whole) {
+    for (int64_t Past : {0, 1, 7})
+      for (int64_t New : {0, 1, 5})
+        if (!Fits(Whole, Past, New))
+          return false;
+    return true;
+  });
+}
+
+/// Whether D is one symbol and nothing else.
+static bool isSymbol(const DimExpr &D) {
+  std::string Only;
+  unsigned Count = 0;
+  D.symbols([&](std::string_view Name) {
+    Only = Name;
+    ++Count;
+  });
+  return Count == 1 && D.str() == Only;
+}
+
 Dim broadcastDim(const Dim &A, const Dim &B) {
   if (isNumber(A, 1) || provablyEqual(A, B))
     return B;
@@ -95,6 +131,11 @@ Dim broadcastDim(const Dim &A, const Dim &B) {
     return B;
   if (B->isMinimumWith(*A) || B->isClippedSpan(*A))
     return A;
+  // Of one token that meets several, the file would mean the several.
+  if (isSymbol(*A) && isRestOfLength(*B))
+    return A;
+  if (isSymbol(*B) && isRestOfLength(*A))
+    return B;
   return std::nullopt;
 }
 

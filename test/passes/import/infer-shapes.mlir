@@ -174,3 +174,18 @@ func.func @misnamed_cache(%past: tensor<?x8x?xf32, #onnx.dims<["b", "8", "past"]
   %all = onnx.concat %past, %new {axis = 2 : i64} : (tensor<?x8x?xf32, #onnx.dims<["b", "8", "past"]>>, tensor<*xf32>) -> tensor<*xf32>
   return
 }
+
+// -----
+
+// What a mask of a length of its own holds behind the past is as long as the tokens that it meets.
+// CHECK-LABEL: func.func @rest_of_mask
+// CHECK: onnx.add {{.*}} -> tensor<?x?xf32, #onnx.dims<["b", "s"]>>
+func.func @rest_of_mask(%x: tensor<?x?xf32, #onnx.dims<["b", "s"]>>, %mask: tensor<?x?xf32, #onnx.dims<["b", "m"]>>, %past: tensor<?xf32, #onnx.dims<["p"]>>) {
+  %start = onnx.shape %past : (tensor<?xf32, #onnx.dims<["p"]>>) -> tensor<1xi64>
+  %end = onnx.constant dense<9223372036854775807> : tensor<1xi64>
+  %one = onnx.constant dense<1> : tensor<1xi64>
+  %none = onnx.none
+  %rest = onnx.slice %mask, %start, %end, %one, %none : (tensor<?x?xf32, #onnx.dims<["b", "m"]>>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, none) -> tensor<*xf32>
+  %y = onnx.add %x, %rest : (tensor<?x?xf32, #onnx.dims<["b", "s"]>>, tensor<*xf32>) -> tensor<*xf32>
+  return
+}
