@@ -53,8 +53,9 @@ struct EngineState {
                                                      : nullptr};
 };
 
-/// Reads the text sections of an artifact.
-Status loadText(const Reader &R, llmc_tokenizer &Out);
+/// Reads the text sections of an artifact; the tokenizer lies over its mapping
+/// and shares ownership.
+Status loadText(std::shared_ptr<const Reader> R, llmc_tokenizer &Out);
 
 inline llmc_error *toError(Status S) {
   return S.ok() ? nullptr : new llmc_error{std::move(S)};

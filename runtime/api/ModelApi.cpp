@@ -15,14 +15,14 @@ llmc_error *llmc_model_load(const char *Path, const llmc_model_options *Given,
     if (!R.ok())
       return toError(R.takeStatus());
     std::shared_ptr<ModelState> S = std::make_shared<ModelState>();
-    if (llmc_error *E = toError(loadText(**R, S->Text)))
+    std::shared_ptr<const Reader> File = R.take();
+    if (llmc_error *E = toError(loadText(File, S->Text)))
       return E;
     ModelOptions O;
     O.Device = C.device ? C.device : "auto";
     O.Threads = C.threads;
     O.KvTokens = C.kv_tokens;
-    Result<std::unique_ptr<Model>> M =
-        Model::load(std::shared_ptr<const Reader>(R.take()), O);
+    Result<std::unique_ptr<Model>> M = Model::load(std::move(File), O);
     if (!M.ok())
       return toError(M.takeStatus());
     S->Loaded = M.take();

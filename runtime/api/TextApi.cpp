@@ -52,18 +52,18 @@ Status needVocabulary(const llmc_tokenizer *T) {
 
 } // namespace
 
-Status llmc::loadText(const Reader &R, llmc_tokenizer &Out) {
-  std::span<const uint8_t> Bytes = R.find(SectionKind::Tokenizer);
+Status llmc::loadText(std::shared_ptr<const Reader> R, llmc_tokenizer &Out) {
+  std::span<const uint8_t> Bytes = R->find(SectionKind::Tokenizer);
   if (!Bytes.empty()) {
-    LLMC_ASSIGN_OR_RETURN(Tokenizer T, Tokenizer::load(Bytes));
+    LLMC_ASSIGN_OR_RETURN(Tokenizer T, Tokenizer::borrow(Bytes, R));
     Out.Vocabulary.emplace(std::move(T));
   }
-  Out.TemplateSource = textOf(R.find(SectionKind::ChatTemplate));
+  Out.TemplateSource = textOf(R->find(SectionKind::ChatTemplate));
   LLMC_ASSIGN_OR_RETURN(
       Out.Defaults,
-      readGenerationDefaults(textOf(R.find(SectionKind::GenerationDefaults))));
-  if (!R.manifest().Model.EosIds.empty())
-    Out.Defaults.EosIds = R.manifest().Model.EosIds;
+      readGenerationDefaults(textOf(R->find(SectionKind::GenerationDefaults))));
+  if (!R->manifest().Model.EosIds.empty())
+    Out.Defaults.EosIds = R->manifest().Model.EosIds;
   return Status::success();
 }
 
@@ -110,7 +110,7 @@ llmc_error *llmc_tokenizer_load(const char *Path, llmc_tokenizer **Out) {
       Result<std::unique_ptr<Reader>> R = Reader::open(Path);
       if (!R.ok())
         return toError(R.takeStatus());
-      if (llmc_error *E = toError(loadText(**R, *T)))
+      if (llmc_error *E = toError(loadText(R.take(), *T)))
         return E;
     }
     *Out = T.release();

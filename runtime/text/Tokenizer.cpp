@@ -42,9 +42,9 @@ Status checkText(std::string_view Text) {
 } // namespace
 
 struct Tokenizer::Impl {
-  Impl(std::vector<uint64_t> Storage, TokenizerData Data, Normalizer N,
+  Impl(std::shared_ptr<const void> Owner, TokenizerData Data, Normalizer N,
        PreTokenizer P, Decoder Dec)
-      : Bytes(std::move(Storage)), D(std::move(Data)), Norm(std::move(N)),
+      : Owner(std::move(Owner)), D(std::move(Data)), Norm(std::move(N)),
         Pre(std::move(P)), Dec(std::move(Dec)), Merger(D), Lattice(D),
         Words(D) {}
 
@@ -58,7 +58,7 @@ struct Tokenizer::Impl {
                                          bool SpecialAsText);
   Status addAddedTokens();
 
-  std::vector<uint64_t> Bytes; ///< the image, aligned
+  std::shared_ptr<const void> Owner; ///< of the image, if one is needed
   TokenizerData D;
   Normalizer Norm;
   PreTokenizer Pre;
@@ -97,20 +97,25 @@ Status Tokenizer::Impl::addAddedTokens() {
 }
 
 Result<Tokenizer> Tokenizer::load(std::span<const uint8_t> Bytes) {
-  std::vector<uint64_t> Copy((Bytes.size() + 7) / 8);
+  auto Copy = std::make_shared<std::vector<uint64_t>>((Bytes.size() + 7) / 8);
   if (!Bytes.empty())
-    std::memcpy(Copy.data(), Bytes.data(), Bytes.size());
-  LLMC_ASSIGN_OR_RETURN(
-      TokenizerData D,
-      readTokenizerImage(
-          {reinterpret_cast<const uint8_t *>(Copy.data()), Bytes.size()}));
+    std::memcpy(Copy->data(), Bytes.data(), Bytes.size());
+  const uint8_t *Begin = reinterpret_cast<const uint8_t *>(Copy->data());
+  return borrow({Begin, Bytes.size()}, std::move(Copy));
+}
+
+Result<Tokenizer> Tokenizer::borrow(std::span<const uint8_t> Bytes,
+                                    std::shared_ptr<const void> Owner) {
+  if (reinterpret_cast<uintptr_t>(Bytes.data()) % alignof(uint64_t) != 0)
+    return load(Bytes);
+  LLMC_ASSIGN_OR_RETURN(TokenizerData D, readTokenizerImage(Bytes));
   LLMC_ASSIGN_OR_RETURN(Normalizer N, Normalizer::create(D.Config.Normalizers));
   LLMC_ASSIGN_OR_RETURN(
       PreTokenizer Pre,
       PreTokenizer::create(D.Config.PreSteps, !D.Config.ByteMode));
   LLMC_ASSIGN_OR_RETURN(Decoder Dec, Decoder::create(D.Config.Decoders));
   std::unique_ptr<Impl> I =
-      std::make_unique<Impl>(std::move(Copy), std::move(D), std::move(N),
+      std::make_unique<Impl>(std::move(Owner), std::move(D), std::move(N),
                              std::move(Pre), std::move(Dec));
   LLMC_RETURN_IF_ERROR(I->addAddedTokens());
   for (const PreStep &S : I->D.Config.PreSteps)

@@ -31,6 +31,11 @@ class Tokenizer {
 public:
   /// Reads the compiled form (compileTokenizer). Copies it.
   static Result<Tokenizer> load(std::span<const uint8_t> Bytes);
+  /// The same without a copy: Bytes must stay as they are for as long as the
+  /// tokenizer lives (a section of a mapped artifact), which Owner may see to.
+  /// Bytes that are not aligned to 8 are copied.
+  static Result<Tokenizer> borrow(std::span<const uint8_t> Bytes,
+                                  std::shared_ptr<const void> Owner = nullptr);
 
   Tokenizer(Tokenizer &&) noexcept;
   Tokenizer &operator=(Tokenizer &&) noexcept;

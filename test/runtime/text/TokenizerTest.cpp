@@ -117,6 +117,28 @@ TEST(Tokenizer, LongRunsAreNotQuadratic) {
   EXPECT_EQ(T.decode(std::span(*Ids).subspan(1)), Text);
 }
 
+// The bytes of an artifact are mapped: no copy, kept by who is named.
+TEST(Tokenizer, BorrowsBytesAndKeepsTheirOwner) {
+  Result<std::vector<uint8_t>> Bytes =
+      compileTokenizer(input("llama3-small.json"));
+  ASSERT_TRUE(Bytes.ok());
+  auto Shared = std::make_shared<std::vector<uint64_t>>(Bytes->size() / 8 + 2);
+  uint8_t *Begin = reinterpret_cast<uint8_t *>(Shared->data());
+  std::copy(Bytes->begin(), Bytes->end(), Begin);
+  Result<Tokenizer> T = Tokenizer::borrow({Begin, Bytes->size()}, Shared);
+  ASSERT_TRUE(T.ok());
+  const uint8_t *At = reinterpret_cast<const uint8_t *>(T->bytesOf(5).data());
+  EXPECT_TRUE(At >= Begin && At < Begin + Bytes->size());
+  EXPECT_EQ(Shared.use_count(), 2);
+  std::vector<int32_t> Expected = T->encode("in the").take();
+  // Not aligned: a copy, which needs no owner.
+  std::copy(Bytes->begin(), Bytes->end(), Begin + 1);
+  Result<Tokenizer> Odd = Tokenizer::borrow({Begin + 1, Bytes->size()}, Shared);
+  ASSERT_TRUE(Odd.ok());
+  EXPECT_EQ(Shared.use_count(), 2);
+  EXPECT_EQ(*Odd->encode("in the"), Expected);
+}
+
 TEST(Tokenizer, HostileImagesAreRefused) {
   Result<std::vector<uint8_t>> Bytes =
       compileTokenizer(input("llama3-small.json"));

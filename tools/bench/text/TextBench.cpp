@@ -49,6 +49,7 @@ int main(int Argc, char **Argv) {
   std::vector<uint8_t> Image;
   double Compile = best(1, [&] { Image = need(compileTokenizer(Argv[1])); });
   double Load = best(Runs, [&] { (void)need(Tokenizer::load(Image)); });
+  double Borrow = best(Runs, [&] { (void)need(Tokenizer::borrow(Image)); });
   Tokenizer T = need(Tokenizer::load(Image));
   std::vector<uint8_t> Raw = need(readFile(Argv[2], 1u << 30));
   std::string_view Text(reinterpret_cast<const char *>(Raw.data()), Raw.size());
@@ -57,8 +58,9 @@ int main(int Argc, char **Argv) {
   double Decode = best(Runs, [&] { (void)T.decode(Ids); });
   double Bytes = static_cast<double>(Text.size());
   std::printf("{\"compile_ms\": %.1f, \"image_bytes\": %zu, \"load_ms\": %.2f, "
+              "\"borrow_ms\": %.2f, "
               "\"ids\": %zu, \"encode_mb_s\": %.1f, \"decode_mb_s\": %.1f}\n",
-              Compile, Image.size(), Load, Ids.size(), Bytes / Encode / 1e3,
-              Bytes / Decode / 1e3);
+              Compile, Image.size(), Load, Borrow, Ids.size(),
+              Bytes / Encode / 1e3, Bytes / Decode / 1e3);
   return 0;
 }
