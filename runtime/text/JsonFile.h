@@ -4,6 +4,7 @@
 #ifndef LLMC_RUNTIME_TEXT_JSONFILE_H
 #define LLMC_RUNTIME_TEXT_JSONFILE_H
 
+#include "runtime/base/JsonDepth.h"
 #include "runtime/base/Status.h"
 
 #include <cstddef>
@@ -50,16 +51,7 @@ struct CountingIterator {
 /// document type of the JSON library.
 template <typename Json>
 Result<Json> parseJsonAs(std::string_view Text, const std::string &What) {
-  // The library's parser nests on the heap but its output routines do not:
-  // deeper than any real file means a hostile one.
-  int Depth = 0, Deepest = 0;
-  for (char C : Text) {
-    Depth += (C == '[' || C == '{') - (C == ']' || C == '}');
-    Deepest = Depth > Deepest ? Depth : Deepest;
-  }
-  if (Deepest > 5000)
-    return malformedError(What + ": nested " + std::to_string(Deepest) +
-                          " deep, at most 5000");
+  LLMC_RETURN_IF_ERROR(checkJsonDepth(Text, What));
   const char *Farthest = Text.data();
   CountingIterator Begin{Text.data(), &Farthest};
   CountingIterator End{Text.data() + Text.size(), &Farthest};

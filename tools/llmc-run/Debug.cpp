@@ -2,6 +2,7 @@
 // rooms text and engine directly, so that tests can compare every value of
 // them with stored ones.
 #include "runtime/base/File.h"
+#include "runtime/base/JsonDepth.h"
 #include "runtime/engine/Sampler.h"
 #include "runtime/engine/StopMatcher.h"
 #include "runtime/text/ChatTemplate.h"
@@ -116,7 +117,9 @@ llmc::SamplingParams samplingOf(const Json &J) {
   P.BadWords = J.value("bad_words_ids", std::vector<Ids>());
   Json Bias = J.value("logit_bias", Json::object());
   for (auto It = Bias.begin(); It != Bias.end(); ++It)
-    P.LogitBias.emplace_back(std::stoi(It.key()), numberOf(*It));
+    for (int32_t Id : parseIds(It.key()))
+      P.LogitBias.emplace_back(Id, numberOf(*It));
+  check(llmc::checkSampling(P));
   return P;
 }
 
@@ -143,6 +146,12 @@ Json sampleCase(const Json &In) {
   for (const Json &V : In.at("logits"))
     Logits.push_back(numberOf(V));
   const Json &P = In.at("params");
+  if (Logits.empty())
+    usage("the case has no logits");
+  for (int32_t T : P.value("output", Ids()))
+    if (T < 0 || static_cast<size_t>(T) >= Logits.size())
+      usage("token " + std::to_string(T) + " of the output is outside the " +
+            std::to_string(Logits.size()) + " logits");
   llmc::Sampler S(samplingOf(P), static_cast<uint32_t>(Logits.size()),
                   P.value("prompt", Ids()));
   for (int32_t T : P.value("output", Ids()))
@@ -229,18 +238,21 @@ void debug(const std::string &Kind, const std::string &Resource,
   std::string Text = readTextFile(File);
   for (size_t At = 0, Number = 1; At < Text.size(); ++Number) {
     size_t End = std::min(Text.find('\n', At), Text.size());
-    Json In = Json::parse(Text.substr(At, End - At), nullptr, false);
+    std::string_view Line = std::string_view(Text).substr(At, End - At);
+    std::string Place = File + ", line " + std::to_string(Number);
+    check(llmc::checkJsonDepth(Line, Place));
+    Json In = Json::parse(Line, nullptr, false);
     At = End + 1;
     Json Out;
     try {
       Out = Run(In);
     } catch (const Json::exception &E) {
       throw llmc::Error(LLMC_MALFORMED,
-                        File + ", line " + std::to_string(Number) +
-                            ": not a case of this kind (" + E.what() + ")");
+                        Place + ": not a case of this kind (" + E.what() + ")");
     }
-    std::string Line = Out.dump(-1, ' ', true, Json::error_handler_t::replace);
-    std::printf("%s\n", Line.c_str());
+    std::printf(
+        "%s\n",
+        Out.dump(-1, ' ', true, Json::error_handler_t::replace).c_str());
   }
 }
 

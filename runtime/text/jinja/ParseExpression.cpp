@@ -42,7 +42,8 @@ NodePtr Parser::expression() {
 NodePtr Parser::binary(NodePtr L, std::string Op, NodePtr R) {
   if (Failed)
     return nullptr;
-  NodePtr B = std::make_unique<Node>(K::Binary, L->Line, L->Column);
+  NodePtr B = make(K::Binary);
+  B->Line = L->Line, B->Column = L->Column;
   B->Text = std::move(Op);
   B->Children.push_back(std::move(L));
   B->Children.push_back(std::move(R));

@@ -31,7 +31,9 @@ private:
     if (At + 1 < Tokens.size())
       ++At;
   }
-  NodePtr make(Node::Kind Kind) const {
+  NodePtr make(Node::Kind Kind) {
+    if (++Nodes > MaxNodes)
+      fail("more than " + std::to_string(MaxNodes) + " parts");
     return std::make_unique<Node>(Kind, now().Line, now().Column);
   }
   std::nullptr_t fail(const std::string &What);
@@ -83,7 +85,12 @@ private:
   unsigned Depth = 0;
   unsigned Loops = 0;
 
+  unsigned Nodes = 0;
+
   static constexpr unsigned MaxDepth = 150;
+  /// A chain of operators or filters is a tree as deep as it is long, which
+  /// is taken down by recursion.
+  static constexpr unsigned MaxNodes = 20000;
   /// Counts nesting for as long as it lives.
   struct Nesting {
     explicit Nesting(unsigned &D) : D(D) { ++D; }

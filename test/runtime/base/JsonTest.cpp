@@ -1,5 +1,6 @@
 // JSON output: escapes, invalid UTF-8, numbers, nesting.
 #include "runtime/base/Json.h"
+#include "runtime/base/JsonDepth.h"
 
 #include "gtest/gtest.h"
 
@@ -35,4 +36,13 @@ TEST(Json, Nesting) {
   W.beginObject().member("a", true).list("b", Ids).key("c").beginObject();
   W.endObject().member("d", "x").endObject();
   EXPECT_EQ(W.text(), R"({"a":true,"b":[1,2],"c":{},"d":"x"})");
+}
+
+TEST(Json, DepthCountsBracketsOutsideOfTexts) {
+  EXPECT_EQ(jsonDepth(""), 0);
+  EXPECT_EQ(jsonDepth(R"([{"a":[1]},[]])"), 3);
+  EXPECT_EQ(jsonDepth(R"(["[[[[", "\"[[["])"), 1);
+  EXPECT_TRUE(checkJsonDepth(std::string(5000, '['), "x").ok());
+  EXPECT_EQ(checkJsonDepth(std::string(5001, '['), "x").message(),
+            "x: nested 5001 deep, at most 5000");
 }

@@ -122,6 +122,16 @@ TEST(ChatTemplate, DeepNestingIsAnErrorNotACrash) {
                    .ok());
 }
 
+// Chains are as deep as they are long, once they are trees.
+TEST(ChatTemplate, LongChainsAreAnErrorNotACrash) {
+  for (std::string Link : {"|upper", " + 1", ".a", "()", " is defined"}) {
+    std::string Source = "{{ x";
+    for (int I = 0; I < 300'000; ++I)
+      Source += Link;
+    EXPECT_FALSE(ChatTemplate::compile(Source + " }}").ok()) << Link;
+  }
+}
+
 TEST(ChatTemplate, ObjectsStayOutOfNamespaces) {
   // Through a namespace a value could come to hold itself.
   for (const char *Source :
