@@ -48,7 +48,7 @@ void BeamSearch::candidates(std::span<const std::span<const double>> Rows) {
   for (uint32_t B = 0; B < Running.size(); ++B)
     for (size_t Id = 0; Id < Rows[B].size(); ++Id) {
       Move M{B, static_cast<int32_t>(Id), Running[B].Score + Rows[B][Id]};
-      if (std::isnan(M.Score))
+      if (!std::isfinite(M.Score)) // banned
         continue;
       if (Candidates.size() == Wanted) {
         if (!better(M, Candidates.front()))

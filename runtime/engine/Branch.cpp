@@ -48,14 +48,25 @@ bool Branch::narrow() {
   return true;
 }
 
-/// Whether the filters leave no token; ends the branch then.
+/// Whether a filter has all that it wants.
+bool Branch::complete() const {
+  return std::any_of(Filters.begin(), Filters.end(),
+                     [](const auto &F) { return F->finished(); });
+}
+
+/// Ends the branch: no token may follow.
+bool Branch::nothingLeft() {
+  Failure = usageError("constraints and bans leave no token to follow the " +
+                       std::to_string(Out.Tokens.size()) + " generated");
+  finish(FinishReason::Cancelled);
+  return false;
+}
+
+/// Whether a filter cannot go on; ends the branch then.
 bool Branch::stuck() {
   for (const std::unique_ptr<TokenFilter> &F : Filters)
     if (Failure.ok())
       Failure = F->failure();
-  if (Failure.ok() && std::all_of(Allowed.begin(), Allowed.end(),
-                                  [](uint64_t W) { return W == 0; }))
-    Failure = unsupportedError("constraints and bans leave no token to follow");
   if (!Failure.ok())
     finish(FinishReason::Cancelled);
   return !Failure.ok();
@@ -96,6 +107,10 @@ bool Branch::sample(std::span<const float> Logits) {
     finish(FinishReason::Length);
     return false;
   }
+  if (complete()) { // before the first token; min_tokens does not outweigh it
+    finish(FinishReason::Eos);
+    return false;
+  }
   std::span<const uint64_t> Bits;
   if (narrow()) {
     if (stuck())
@@ -103,6 +118,8 @@ bool Branch::sample(std::span<const float> Logits) {
     Bits = Allowed;
   }
   int32_t Token = Sampling.sample(Logits, Bits);
+  if (Token < 0)
+    return nothingLeft();
   bool Eos =
       std::find(P.EosIds.begin(), P.EosIds.end(), Token) != P.EosIds.end();
   if (Eos && !P.IgnoreEos) {
@@ -117,11 +134,9 @@ bool Branch::sample(std::span<const float> Logits) {
   if (P.Logprobs)
     Out.Logprobs.push_back(logprobsOf(Logits, Token, P.TopLogprobs));
   show(Token);
-  bool Complete = std::any_of(Filters.begin(), Filters.end(),
-                              [](const auto &F) { return F->finished(); });
   if (running() && Text && Text->Stops.stopped())
     finish(FinishReason::Stop);
-  else if (running() && Complete)
+  else if (running() && complete())
     finish(FinishReason::Eos);
   else if (running() && Out.Tokens.size() >= P.MaxTokens)
     finish(FinishReason::Length);

@@ -48,11 +48,13 @@ public:
   std::vector<double> Scores; ///< of score(), until the search took them
   bool Scored = false;
   DraftMeter Meter;
-  Status Failure; ///< why it was cancelled, if by a filter
+  Status Failure; ///< why it was cancelled, if no token could follow
 
 private:
   bool narrow();
   bool stuck();
+  bool nothingLeft();
+  bool complete() const;
   void emit(int32_t Token, std::string_view Text);
   void show(int32_t Token);
 

@@ -15,15 +15,19 @@ constexpr size_t KeptConstraints = 16, MostForced = 16;
 
 void ConstraintFilter::narrow(TokenBits Allowed) {
   std::span<const uint64_t> Mask = C->mask(S);
-  // End tokens are special, so the mask has none of them.
-  for (size_t W = 0; W < Allowed.size(); ++W) {
-    uint64_t Ends = 0;
-    if (C->mayEnd(S))
-      for (int32_t Id : EosIds)
-        if (Id >= 0 && static_cast<size_t>(Id) / 64 == W)
-          Ends |= uint64_t{1} << (Id % 64);
-    Allowed[W] &= Ends | (W < Mask.size() ? Mask[W] : 0);
-  }
+  // An end token that the file does not call special is in the mask, by its
+  // text, but never stands for that text.
+  std::vector<int32_t> Ends;
+  for (int32_t Id : EosIds)
+    if (Id >= 0 && static_cast<size_t>(Id) / 64 < Allowed.size()) {
+      if (C->mayEnd(S) && tokenBit(Allowed, static_cast<size_t>(Id)))
+        Ends.push_back(Id);
+      Allowed[Id / 64] &= ~(uint64_t{1} << (Id % 64));
+    }
+  for (size_t W = 0; W < Allowed.size(); ++W)
+    Allowed[W] &= W < Mask.size() ? Mask[W] : 0;
+  for (int32_t Id : Ends)
+    Allowed[Id / 64] |= uint64_t{1} << (Id % 64);
 }
 
 void ConstraintFilter::accept(int32_t Token) {

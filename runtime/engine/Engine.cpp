@@ -37,16 +37,25 @@ Engine::~Engine() {
         S.free(B->Sequence);
 }
 
+Status Engine::checkId(int32_t Id, const char *Where) const {
+  if (Id >= 0 && static_cast<uint32_t>(Id) < S.info().Vocab)
+    return Status::success();
+  return usageError("token " + std::to_string(Id) + " " + Where +
+                    " is outside the vocabulary of " +
+                    std::to_string(S.info().Vocab));
+}
+
 /// Checks what is asked, and completes it.
 Status Engine::prepare(RequestParams &P) const {
   LLMC_RETURN_IF_ERROR(checkSampling(P.Sampling));
   if (P.Prompt.empty())
     return usageError("the prompt has no tokens");
   for (int32_t Id : P.Prompt)
-    if (Id < 0 || static_cast<uint32_t>(Id) >= S.info().Vocab)
-      return usageError("token " + std::to_string(Id) +
-                        " of the prompt is outside the vocabulary of " +
-                        std::to_string(S.info().Vocab));
+    LLMC_RETURN_IF_ERROR(checkId(Id, "of the prompt"));
+  for (const auto &[Id, Bias] : P.Sampling.LogitBias)
+    LLMC_RETURN_IF_ERROR(checkId(Id, "of logit_bias"));
+  for (int32_t Id : P.Sampling.AllowedIds)
+    LLMC_RETURN_IF_ERROR(checkId(Id, "of allowed_token_ids"));
   if (!P.Stop.empty() && T == nullptr)
     return usageError("stop strings need a tokenizer, and the artifact has "
                       "none");

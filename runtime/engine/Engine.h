@@ -32,6 +32,7 @@ public:
   size_t waiting() const { return Waiting.size(); }
 
 private:
+  Status checkId(int32_t Id, const char *Where) const;
   Status prepare(RequestParams &P) const;
   Status run(bool &Done);
   void admit();

@@ -126,11 +126,28 @@ void Request::advanceBeams(Session &S) {
     finishBeams();
 }
 
+/// Whether a hypothesis is all that the constraints demand.
+void Request::judge(Choice &C) const {
+  for (const std::shared_ptr<const TokenFilter> &Shared : P.Filters) {
+    if (!Shared->demands())
+      continue;
+    std::unique_ptr<TokenFilter> F = Shared->clone();
+    for (int32_t Token : C.Tokens)
+      F->accept(Token);
+    C.Complete = (C.Complete || !C.Constrained) && F->complete();
+    C.Constrained = true;
+  }
+}
+
 /// Turns the best hypotheses into choices.
 void Request::finishBeams() {
   std::vector<BeamSearch::Hypothesis> Best = Search->best();
   Result.Choices.resize(std::max<size_t>(1, Best.size()));
-  Result.Choices.front().Finish = FinishReason::Length; // if there is none
+  if (Best.empty()) {
+    Result.Choices.front().Finish = FinishReason::Cancelled;
+    Result.Failure =
+        usageError("constraints and bans leave no text of beam search");
+  }
   for (uint32_t I = 0; I < Best.size(); ++I) {
     Choice &C = Result.Choices[I];
     C.Score = Best[I].Score;
@@ -141,6 +158,7 @@ void Request::finishBeams() {
     C.Tokens = std::move(Best[I].Tokens);
     if (Best[I].Ended)
       C.Tokens.pop_back();
+    judge(C);
     if (T != nullptr)
       C.Text = T->decode(C.Tokens, true);
     for (size_t J = 0; P.OnToken && J < C.Tokens.size(); ++J) {

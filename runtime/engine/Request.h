@@ -124,6 +124,7 @@ private:
   void afterStep(Session &S);
   void advanceBeams(Session &S);
   void finishBeams();
+  void judge(Choice &C) const;
   void finish(FinishReason Why);
   void settle();
   void close();

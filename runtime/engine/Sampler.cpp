@@ -21,7 +21,8 @@ constexpr double Banned = -std::numeric_limits<double>::infinity();
 Status inRange(const char *Name, double V, double Low, double High) {
   if (V >= Low && V <= High)
     return Status::success();
-  return usageError(std::string(Name) + " is " + jsonNumber(V) + ", expected " +
+  std::string Found = std::isfinite(V) ? jsonNumber(V) : std::to_string(V);
+  return usageError(std::string(Name) + " is " + Found + ", expected " +
                     jsonNumber(Low) + " to " + jsonNumber(High));
 }
 
@@ -34,6 +35,7 @@ uint64_t scatter(uint64_t X) {
 }
 
 /// Highest logit of those allowed, ties to the lowest id; NaN is the lowest.
+/// -1: none is allowed.
 int32_t bestAllowed(std::span<const float> Logits,
                     std::span<const uint64_t> Allowed) {
   int32_t Token = -1;
@@ -48,7 +50,7 @@ int32_t bestAllowed(std::span<const float> Logits,
       Token = static_cast<int32_t>(I);
     }
   }
-  return std::max(Token, 0);
+  return Token;
 }
 
 /// Keeps the K largest and all that equal the smallest of them.
@@ -140,6 +142,11 @@ Status checkSampling(const SamplingParams &P) {
       inRange("repetition_penalty", P.RepetitionPenalty, 1e-3, 1e3));
   LLMC_RETURN_IF_ERROR(
       inRange("frequency_penalty", P.FrequencyPenalty, -100, 100));
+  for (const auto &[Id, Bias] : P.LogitBias)
+    if (std::isnan(Bias) || Bias == std::numeric_limits<float>::infinity())
+      return usageError("logit_bias of token " + std::to_string(Id) + " is " +
+                        (std::isnan(Bias) ? "nan" : "inf") +
+                        ", expected a number or -inf");
   return inRange("presence_penalty", P.PresencePenalty, -100, 100);
 }
 
@@ -230,19 +237,36 @@ void Sampler::prepare(std::vector<double> &L,
       L[I] = Banned;
 }
 
-void Sampler::distribution(std::span<const float> Logits,
+/// The best of the logits that no ban excludes, where all that are left are
+/// infinite or no numbers; -1: the bans exclude all.
+int32_t Sampler::bestOfBroken(std::span<const float> Logits,
+                              std::span<const uint64_t> Allowed) const {
+  std::vector<double> Open(Logits.size(), 0);
+  for (const auto &[Id, Bias] : P.LogitBias)
+    if (std::isinf(Bias) && Id >= 0 && static_cast<size_t>(Id) < Open.size())
+      Open[Id] = Banned;
+  ban(Open);
+  std::vector<uint64_t> Bits(tokenWords(Open.size()));
+  for (size_t I = 0; I < Open.size(); ++I)
+    if (Open[I] == 0 && (Allowed.empty() || tokenBit(Allowed, I)))
+      Bits[I / 64] |= uint64_t{1} << I % 64;
+  return bestAllowed(Logits, Bits);
+}
+
+bool Sampler::distribution(std::span<const float> Logits,
                            std::vector<double> &L,
                            std::span<const uint64_t> Allowed) const {
   L.assign(Logits.begin(), Logits.end());
   prepare(L, Allowed);
   auto Best = std::max_element(L.begin(), L.end());
   if (P.Temperature == 0 || !std::isfinite(*Best)) {
-    size_t At = static_cast<size_t>(Best - L.begin());
+    int32_t At = static_cast<int32_t>(Best - L.begin());
     if (!std::isfinite(*Best))
-      At = static_cast<size_t>(bestAllowed(Logits, Allowed));
+      At = bestOfBroken(Logits, Allowed);
     std::fill(L.begin(), L.end(), 0.0);
-    L[At] = 1;
-    return;
+    if (At >= 0)
+      L[At] = 1;
+    return At >= 0;
   }
   for (double &V : L)
     V /= P.Temperature;
@@ -255,6 +279,7 @@ void Sampler::distribution(std::span<const float> Logits,
     keepMinP(L, P.MinP);
   if (P.TypicalP < 1)
     keepTypical(L, P.TypicalP);
+  return true;
 }
 
 int32_t Sampler::draw(std::span<const double> Probabilities, double U) {
@@ -286,11 +311,13 @@ int32_t Sampler::sample(std::span<const float> Logits,
   int32_t Token = 0;
   if (plainGreedy()) {
     Token = bestAllowed(Logits, Allowed);
-  } else {
-    distribution(Logits, Work, Allowed);
+  } else if (distribution(Logits, Work, Allowed)) {
     Token = draw(Work, randomUniform(P.Seed, Drawn));
+  } else {
+    Token = -1;
   }
-  accept(Token);
+  if (Token >= 0)
+    accept(Token);
   return Token;
 }
 

@@ -48,12 +48,14 @@ public:
           std::span<const int32_t> Prompt);
 
   /// Picks the next token and counts it as output. Allowed: a bit per id
-  /// (TokenFilter.h), empty for all; ids that are not are as banned.
+  /// (TokenFilter.h), empty for all; ids that are not are as banned. -1: the
+  /// bans leave no token.
   int32_t sample(std::span<const float> Logits,
                  std::span<const uint64_t> Allowed = {});
 
-  /// Probabilities that sample() would draw from; sums to 1.
-  void distribution(std::span<const float> Logits, std::vector<double> &Out,
+  /// Probabilities that sample() would draw from; sums to 1. False, and all
+  /// are 0, when the bans leave no token.
+  bool distribution(std::span<const float> Logits, std::vector<double> &Out,
                     std::span<const uint64_t> Allowed = {}) const;
   /// The steps before temperature, in place: penalties, bias, bans (minus
   /// infinity). Beam search applies them to log-probabilities.
@@ -69,6 +71,8 @@ private:
   double adjusted(double Logit, size_t I) const;
   void ban(std::vector<double> &L) const;
   void banNgrams(std::vector<double> &L) const;
+  int32_t bestOfBroken(std::span<const float> Logits,
+                       std::span<const uint64_t> Allowed) const;
 
   SamplingParams P;
   std::vector<uint8_t> Seen;      ///< in prompt or output; empty: not needed

@@ -71,6 +71,30 @@ class RunFlags(E2E):
             with self.subTest(sampling):
                 self.assertEqual(self.tokens(*sampling, "--speculate", "ngram"), self.tokens(*sampling))
 
+    def test_contradictions_are_one_line(self):
+        deep = self.tmp / "deep.jsonl"
+        deep.write_text('{"messages":' + "[" * 100_000 + "]" * 100_000 + "}")
+        empty = self.tmp / "empty"
+        empty.write_text("")
+        lines = {
+            ("--batch", deep): (4, "nested 100001 deep"),
+            ("--tokens", "5", "--logit-bias", "99999=1"): (2, "token 99999 of logit_bias is outside"),
+            ("--tokens", "5", "--logit-bias", "4=nan"): (2, "logit_bias of token 4 is nan"),
+            ("--tokens", "5", "--allowed-token-ids", ""): (2, "is empty"),
+            ("--tokens", "5", "--allowed-token-ids", "99999"): (2, "token 99999 of allowed_token_ids"),
+            ("--tokens", "5", "--allowed-token-ids", "4", "--logit-bias", "4=-inf"): (2, "leave no token to follow"),
+            ("--tokens", "5", "--grammar", empty): (4, "grammar: is empty"),
+            ("--tokens", "5", "--json-schema", empty): (4, "JSON schema: is empty"),
+            ("--tokens", "5", "--regex", ""): (4, "regex: is empty"),
+            ("--tokens", "5", "-n", "0"): (2, "not in range"),
+        }
+        for flags, (code, text) in lines.items():
+            with self.subTest(flags[-3:]):
+                done = llmc("run", self.art, *flags, "--temperature", "0")
+                self.assertEqual(done.returncode, code, done.stderr)
+                self.assertIn(text, done.stderr)
+                self.assertEqual(len([x for x in done.stderr.splitlines() if "note:" not in x]), 1)
+
     def test_bias_bans_and_allowed_tokens(self):
         greedy = self.tokens("--temperature", "0")
         self.assertEqual(self.tokens("--temperature", "0", "--logit-bias", "7=1000"), [7] * 16)

@@ -2,6 +2,7 @@
 // the lines, as soon as all before them are done.
 #include "tools/llmc-run/Batch.h"
 
+#include "runtime/base/JsonDepth.h"
 #include "tools/llmc-run/Npy.h"
 
 #include <cstdio>
@@ -32,6 +33,12 @@ private:
   std::vector<int32_t> ids(const char *Key) const;
   void texts(const char *Key, std::vector<std::string> &Out) const;
   void addSearch(llmc::RequestOptions &O) const;
+  void bias(llmc::RequestOptions &O) const;
+  /// The member is there and not null, which means the same as absent.
+  bool has(const char *Key) const {
+    auto It = J.find(Key);
+    return It != J.end() && !It->is_null();
+  }
 
   const RunFlags &F;
   size_t Number;
@@ -75,7 +82,10 @@ constexpr const char *Known[] = {"tools",
                                  "grammar"};
 
 Line::Line(const RunFlags &Flags, size_t N, const std::string &Text)
-    : F(Flags), Number(N), Source(Text), J(Json::parse(Text, nullptr, false)) {
+    : F(Flags), Number(N), Source(Text) {
+  if (llmc::Status S = llmc::checkJsonDepth(Text, "a request"); !S.ok())
+    fail(LLMC_MALFORMED, S.message());
+  J = Json::parse(Text, nullptr, false);
   if (!J.is_object())
     fail(LLMC_MALFORMED, "not a JSON object");
   for (auto It = J.begin(); It != J.end(); ++It)
@@ -133,6 +143,8 @@ void Line::texts(const char *Key, std::vector<std::string> &Out) const {
       fail(LLMC_MALFORMED,
            std::string(Key) + " is not a text or a list of texts");
     Out.push_back(S.get<std::string>());
+    if (Out.back().find('\0') != std::string::npos)
+      fail(LLMC_MALFORMED, std::string(Key) + " has a zero byte");
   }
 }
 
@@ -146,17 +158,28 @@ void Line::addSearch(llmc::RequestOptions &O) const {
   number("logprobs", Generated);
   number("prompt_logprobs", Prompt);
   wantLogprobs(O, Generated, Prompt);
-  if (J.contains("allowed_token_ids"))
+  if (O.Choices == 0 || O.Beams == 0)
+    fail(LLMC_MALFORMED, "n is " + std::to_string(O.Choices) + ", beams is " +
+                             std::to_string(O.Beams) + ", expected 1 or more");
+  if (has("allowed_token_ids")) {
     O.AllowedTokens = ids("allowed_token_ids");
-  if (auto It = J.find("early_stopping"); It != J.end())
-    O.EarlyStopping =
-        earlyStoppingOf(It->is_string() ? It->get<std::string>() : It->dump());
-  if (auto It = J.find("speculate"); It != J.end())
-    O.Speculation =
-        speculationOf(It->is_string() ? It->get<std::string>() : It->dump());
+    if (O.AllowedTokens.empty())
+      fail(LLMC_MALFORMED, "allowed_token_ids is empty, expected 1 id or more");
+  }
+  auto Name = [this](const char *Key) {
+    return J[Key].is_string() ? J[Key].get<std::string>() : J[Key].dump();
+  };
+  if (has("early_stopping"))
+    O.EarlyStopping = earlyStoppingOf(Name("early_stopping"));
+  if (has("speculate"))
+    O.Speculation = speculationOf(Name("speculate"));
+  if (has("logit_bias"))
+    bias(O);
+}
+
+/// {"ID": NUMBER}, in place of the flags.
+void Line::bias(llmc::RequestOptions &O) const {
   auto Bias = J.find("logit_bias");
-  if (Bias == J.end() || Bias->is_null())
-    return;
   if (!Bias->is_object())
     fail(LLMC_MALFORMED, "logit_bias is not an object of ids and numbers");
   O.LogitBias.clear();
@@ -170,19 +193,18 @@ void Line::addSearch(llmc::RequestOptions &O) const {
 }
 
 std::vector<int32_t> Line::prompt(const llmc::Text &T) const {
-  int Count =
-      J.contains("tokens") + J.contains("prompt") + J.contains("messages");
+  int Count = has("tokens") + has("prompt") + has("messages");
   if (Count != 1)
     fail(LLMC_MALFORMED, "has " + std::to_string(Count) +
                              " of tokens, prompt and messages, expected 1");
-  if (J.contains("tokens"))
+  if (has("tokens"))
     return ids("tokens");
   if (!T.hasVocabulary())
     fail(LLMC_USAGE, "the artifact has no tokenizer: give tokens");
   auto Text = [&](const char *Key) {
-    return J.contains(Key) ? J[Key].dump() : std::string();
+    return has(Key) ? J[Key].dump() : std::string();
   };
-  if (J.contains("messages"))
+  if (has("messages"))
     return chatTokens(T, Text("messages"), Text("tools"), Text("documents"),
                       Text("chat_template_kwargs"));
   if (!J["prompt"].is_string())
@@ -195,26 +217,22 @@ std::vector<int32_t> Line::prompt(const llmc::Text &T) const {
 
 /// A member json_schema, regex or grammar takes the place of the flags.
 void Line::constraint(llmc::RequestOptions &O) const {
-  auto Has = [&](const char *Key) {
-    auto It = J.find(Key);
-    return It != J.end() && !It->is_null();
-  };
-  if (!Has("json_schema") && !Has("regex") && !Has("grammar"))
+  if (!has("json_schema") && !has("regex") && !has("grammar"))
     F.Constraint.apply(O);
   auto Text = [&](const char *Key, std::string &Out) {
-    if (Has(Key) && !J[Key].is_string())
+    if (has(Key) && !J[Key].is_string())
       fail(LLMC_MALFORMED, std::string(Key) + " is not a text");
-    if (Has(Key))
-      Out = J[Key].get<std::string>();
+    if (has(Key))
+      Out = constraintText(Key, J[Key].get<std::string>());
   };
   Text("regex", O.Regex);
   Text("grammar", O.Grammar);
-  if (Has("json_schema")) // with its members in their order
+  if (has("json_schema")) // with its members in their order
     O.JsonSchema =
         J["json_schema"].is_string()
-            ? J["json_schema"].get<std::string>()
+            ? constraintText("json_schema", J["json_schema"].get<std::string>())
             : nlohmann::ordered_json::parse(Source)["json_schema"].dump();
-  if (Has("json_whitespace")) {
+  if (has("json_whitespace")) {
     if (!J["json_whitespace"].is_boolean())
       fail(LLMC_MALFORMED, "json_whitespace is not true or false");
     O.JsonWhitespace = J["json_whitespace"].get<bool>();
@@ -239,16 +257,16 @@ llmc::RequestOptions Line::options(const llmc::Text &T,
   number("no_repeat_ngram_size", Sampling.no_repeat_ngram);
   number("min_tokens", Sampling.min_tokens);
   number("max_tokens", O.MaxTokens);
-  if (auto It = J.find("ignore_eos"); It != J.end()) {
-    if (!It->is_boolean())
+  if (has("ignore_eos")) {
+    if (!J["ignore_eos"].is_boolean())
       fail(LLMC_MALFORMED, "ignore_eos is not true or false");
-    O.IgnoreEos = It->get<bool>();
+    O.IgnoreEos = J["ignore_eos"].get<bool>();
   }
   texts("stop", O.Stop);
   F.Search.apply(O);
-  constraint(O);
   O.Sampling = Sampling;
   try {
+    constraint(O);
     addSearch(O);
     O.Tokens = prompt(T);
   } catch (const llmc::Error &E) {
@@ -330,6 +348,11 @@ void runBatch(const RunFlags &F) {
       std::fflush(stdout);
     }
   }
+  for (size_t I = 0; I < Entries.size(); ++I) // the others are not lost
+    if (llmc_result R = Entries[I].R.result(); R.failure != nullptr)
+      throw llmc::Error(R.failure_code, F.Batch + ", request " +
+                                            std::to_string(I) + ": " +
+                                            R.failure);
 }
 
 } // namespace llmcrun

@@ -22,18 +22,29 @@ void ConstraintFlags::add(CLI::App &App) {
                "do without the constraint that the artifact has");
 }
 
+std::string constraintText(const char *Name, std::string Text) {
+  if (Text.empty())
+    throw llmc::Error(LLMC_MALFORMED, std::string(Name) + ": is empty");
+  if (size_t At = Text.find('\0'); At != std::string::npos)
+    throw llmc::Error(LLMC_MALFORMED, std::string(Name) +
+                                          ": has a zero byte at " +
+                                          std::to_string(At) + " of " +
+                                          std::to_string(Text.size()));
+  return Text;
+}
+
 void ConstraintFlags::apply(llmc::RequestOptions &O) const {
-  int Count =
-      !SchemaFile.empty() + !Regex.empty() + !GrammarFile.empty() + None;
+  int Count = SchemaFile.has_value() + Regex.has_value() +
+              GrammarFile.has_value() + None;
   if (Count > 1)
     usage(std::to_string(Count) + " of --json-schema, --regex, --grammar and "
                                   "--no-constraint, expected at most 1");
-  if (!SchemaFile.empty())
-    O.JsonSchema = readTextFile(SchemaFile);
-  if (!Regex.empty())
-    O.Regex = Regex;
-  if (!GrammarFile.empty())
-    O.Grammar = readTextFile(GrammarFile);
+  if (SchemaFile)
+    O.JsonSchema = constraintText("JSON schema", readTextFile(*SchemaFile));
+  if (Regex)
+    O.Regex = constraintText("regex", *Regex);
+  if (GrammarFile)
+    O.Grammar = constraintText("grammar", readTextFile(*GrammarFile));
   O.JsonWhitespace = Whitespace;
   O.Unconstrained = None;
 }

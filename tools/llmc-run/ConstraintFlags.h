@@ -5,6 +5,7 @@
 
 #include "llmc/llmc.hpp"
 
+#include <optional>
 #include <string>
 
 namespace CLI {
@@ -14,13 +15,17 @@ class App;
 namespace llmcrun {
 
 struct ConstraintFlags {
-  std::string SchemaFile, Regex, GrammarFile;
+  std::optional<std::string> SchemaFile, Regex, GrammarFile;
   bool Whitespace = false, None = false;
 
   void add(CLI::App &App);
   /// Reads the files and sets the request's constraint.
   void apply(llmc::RequestOptions &O) const;
 };
+
+/// Text as it is; Malformed when it is empty, which would mean no constraint,
+/// or holds a zero byte, at which the C interface would cut it.
+std::string constraintText(const char *Name, std::string Text);
 
 /// Throws when a constraint failed; says on standard error when the output was
 /// cut before it was satisfied.

@@ -11,7 +11,8 @@ namespace llmcrun {
 struct SearchFlags {
   uint32_t Choices = 1, Beams = 1;
   double LengthPenalty = 1;
-  std::string EarlyStopping = "false", Speculate = "off", Allowed;
+  std::string EarlyStopping = "false", Speculate = "off";
+  std::optional<std::string> Allowed;
   std::vector<std::string> LogitBias, BadWords;
   int32_t Logprobs = -1, PromptLogprobs = -1;
   void add(CLI::App &App);

@@ -49,9 +49,11 @@ void wantLogprobs(llmc::RequestOptions &O, int32_t Generated, int32_t Prompt) {
 
 void SearchFlags::add(CLI::App &App) {
   App.add_option("-n,--choices", Choices,
-                 "completions (default 1); the first is as if alone");
+                 "completions (default 1); the first is as if alone")
+      ->check(CLI::Range(1u, UINT32_MAX));
   App.add_option("--beams", Beams,
-                 "above 1: beam search, with -n results (default 1)");
+                 "above 1: beam search, with -n results (default 1)")
+      ->check(CLI::Range(1u, UINT32_MAX));
   App.add_option("--length-penalty", LengthPenalty,
                  "of beams: scores are divided by length to this power "
                  "(default 1)");
@@ -83,8 +85,10 @@ void SearchFlags::apply(llmc::RequestOptions &O) const {
   O.Speculation = speculationOf(Speculate);
   for (const std::string &B : LogitBias)
     O.LogitBias.push_back(biasOf(B));
-  if (!Allowed.empty())
-    O.AllowedTokens = parseIds(Allowed);
+  if (Allowed)
+    O.AllowedTokens = parseIds(*Allowed);
+  if (Allowed && O.AllowedTokens.empty())
+    usage("--allowed-token-ids is empty, expected 1 id or more");
   O.Banned = BadWords;
   wantLogprobs(O, Logprobs, PromptLogprobs);
 }

@@ -77,6 +77,8 @@ void writeResult(llmc::JsonWriter &W, const llmc::Request &R,
     }
     W.endArray();
   }
+  if (First.failure != nullptr)
+    W.member("error", First.failure);
   if (O.PromptLogprobs)
     writePositions(W, "prompt_logprobs", R.positions(LLMC_PROMPT_CHOICE), true);
   W.key("usage").beginObject();

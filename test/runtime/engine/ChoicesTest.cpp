@@ -1,5 +1,6 @@
 // Several completions of a request, beams, guesses, filters and
 // log-probabilities, on the toy executable.
+#include "runtime/engine/ConstraintFilter.h"
 #include "runtime/engine/Engine.h"
 #include "runtime/engine/PhraseBan.h"
 
@@ -97,6 +98,86 @@ TEST(Choices, FirstIsAsIfAloneAndAllArePerSeed) {
     EXPECT_EQ(B.Choices[I].Tokens, C.Choices[I].Tokens);
     EXPECT_EQ(B.Choices[I].Tokens.size(), 6u);
   }
+}
+
+TEST(Choices, BansThatLeaveNothingFail) {
+  RequestParams P = request({3, 4, 5}, 6);
+  P.Sampling.AllowedIds = {7};
+  P.Filters = {std::make_shared<Only>(Ids{8, 9})};
+  for (uint32_t Beams : {1u, 2u}) {
+    P.Beams = Beams;
+    RequestResult R = alone(P);
+    EXPECT_EQ(R.first().Finish, FinishReason::Cancelled);
+    EXPECT_TRUE(R.Failure.message().starts_with(
+        "constraints and bans leave no t")) // … ext, … oken
+        << R.Failure.message();
+  }
+}
+
+// Fewer tokens are left than there are beams: no beam takes a banned one.
+TEST(Choices, BeamsStayWithinTheFilters) {
+  RequestParams P = request({3, 4, 5}, 4);
+  P.Filters = {std::make_shared<Only>(Ids{8, 9})};
+  P.Beams = P.Choices = 12;
+  for (const Choice &C : alone(P).Choices)
+    for (int32_t Token : C.Tokens)
+      EXPECT_TRUE(Token == 8 || Token == 9) << Token;
+}
+
+// A filter that wants nothing ends a request before its first token.
+TEST(Choices, NothingWantedIsCompleteAtOnce) {
+  class Nothing final : public Only {
+  public:
+    Nothing() : Only(Ids()) {}
+    std::unique_ptr<TokenFilter> clone() const override {
+      return std::make_unique<Nothing>();
+    }
+    bool finished() const override { return true; }
+  };
+  RequestParams P = request({3, 4, 5}, 6);
+  P.Sampling.MinTokens = 3;
+  P.Filters = {std::make_shared<Nothing>()};
+  RequestResult R = alone(P);
+  EXPECT_EQ(R.first().Finish, FinishReason::Eos);
+  EXPECT_TRUE(R.first().Tokens.empty());
+  EXPECT_TRUE(R.Failure.ok());
+}
+
+// An end token that is not marked special has a text, too.
+TEST(Choices, EndTokensAreNoTextOfConstraints) {
+  Ids A = tokenizer().encode("a", {.AddSpecial = false}).take();
+  ASSERT_EQ(A.size(), 1u);
+  ConstraintStore Store(&tokenizer());
+  Result<std::shared_ptr<constraint::Constraint>> C =
+      Store.get(constraint::Dialect::Regex, "[a-z]{2}", {});
+  ASSERT_TRUE(C.ok());
+  ConstraintFilter F(*C, A);
+  size_t Words = tokenWords(tokenizer().vocabSize());
+  std::vector<uint64_t> Bits(Words, ~uint64_t{0});
+  F.narrow(Bits);
+  EXPECT_FALSE(tokenBit(Bits, A[0]));
+  F.accept(tokenizer().encode("in", {.AddSpecial = false})->front());
+  ASSERT_TRUE(F.complete());
+  Bits.assign(Words, ~uint64_t{0});
+  F.narrow(Bits);
+  EXPECT_TRUE(tokenBit(Bits, A[0]));
+  Bits.assign(Words, 0); // what another filter took stays away
+  F.narrow(Bits);
+  EXPECT_FALSE(tokenBit(Bits, A[0]));
+}
+
+TEST(Choices, IdsOutsideTheVocabularyAreNamed) {
+  ToyExecutable Toy(info());
+  Session S(Toy, 0);
+  Engine E(S, nullptr);
+  RequestParams P = request({3}, 2);
+  P.Sampling.LogitBias = {{50, 1.0f}};
+  EXPECT_EQ(E.submit(P).status().message(),
+            "token 50 of logit_bias is outside the vocabulary of 50");
+  P.Sampling.LogitBias.clear();
+  P.Sampling.AllowedIds = {4, -1};
+  EXPECT_EQ(E.submit(P).status().message(),
+            "token -1 of allowed_token_ids is outside the vocabulary of 50");
 }
 
 TEST(Choices, MoreThanSequencesTakeTurns) {

@@ -87,6 +87,25 @@ TEST(Sampler, SurvivesNotANumber) {
   EXPECT_EQ(Random.sample(L), 2);
 }
 
+TEST(Sampler, BansAreNeverOverruled) {
+  std::vector<float> L = {3, 2, 1};
+  std::vector<uint64_t> OnlySecond = {2};
+  for (float Temperature : {0.0f, 1.0f}) {
+    SamplingParams P;
+    P.Temperature = Temperature;
+    P.AllowedIds = {2};
+    EXPECT_EQ(Sampler(P, 3, {}).sample(L), 2);
+    EXPECT_EQ(Sampler(P, 3, {}).sample(L, OnlySecond), -1);
+    P.LogitBias = {{2, -INFINITY}};
+    EXPECT_EQ(Sampler(P, 3, {}).sample(L), -1);
+    // Broken logits leave a choice among what is allowed.
+    SamplingParams Q;
+    Q.Temperature = Temperature;
+    Q.AllowedIds = {1, 2};
+    EXPECT_EQ(Sampler(Q, 3, {}).sample(std::vector<float>{9, NAN, NAN}), 1);
+  }
+}
+
 TEST(Sampler, SameSeedSameTokens) {
   SamplingParams P;
   P.Temperature = 1;
@@ -124,6 +143,12 @@ TEST(Sampler, ParametersOutOfRangeAreNamed) {
   SamplingParams P;
   P.TopP = 1.5f;
   EXPECT_EQ(checkSampling(P).message(), "top_p is 1.5, expected 1e-09 to 1");
+  P.TopP = NAN;
+  EXPECT_EQ(checkSampling(P).message(), "top_p is nan, expected 1e-09 to 1");
+  P.TopP = 1;
+  P.LogitBias = {{7, INFINITY}};
+  EXPECT_EQ(checkSampling(P).message(),
+            "logit_bias of token 7 is inf, expected a number or -inf");
   P = {};
   P.Temperature = NAN;
   EXPECT_FALSE(checkSampling(P).ok());
