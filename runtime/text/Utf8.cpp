@@ -1,6 +1,7 @@
 // UTF-8 by the table of well-formed byte sequences (Unicode, table 3-7).
 #include "runtime/text/Utf8.h"
 
+#include <array>
 #include <cstring>
 
 namespace llmc {
@@ -13,7 +14,7 @@ struct Lead {
   uint8_t Length, Low, High;
 };
 
-Lead leadOf(uint8_t B) {
+constexpr Lead makeLead(uint8_t B) {
   if (B < 0x80)
     return {1, 0, 0};
   if (B >= 0xC2 && B <= 0xDF)
@@ -33,6 +34,15 @@ Lead leadOf(uint8_t B) {
   return {0, 0, 0};
 }
 
+constexpr std::array<Lead, 256> Leads = [] {
+  std::array<Lead, 256> Table = {};
+  for (unsigned B = 0; B < 256; ++B)
+    Table[B] = makeLead(static_cast<uint8_t>(B));
+  return Table;
+}();
+
+const Lead &leadOf(uint8_t B) { return Leads[B]; }
+
 constexpr std::string_view Replacement = "\xEF\xBF\xBD";
 
 } // namespace
@@ -46,7 +56,11 @@ size_t findBadUtf8(std::string_view Text) {
       I += 8;
       continue;
     }
-    Lead L = leadOf(static_cast<uint8_t>(Text[I]));
+    if ((Text[I] & 0x80) == 0) { // ASCII between others
+      ++I;
+      continue;
+    }
+    const Lead &L = leadOf(static_cast<uint8_t>(Text[I]));
     if (L.Length == 0 || L.Length > Text.size() - I)
       return I;
     for (unsigned K = 1; K < L.Length; ++K) {
