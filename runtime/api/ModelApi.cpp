@@ -246,7 +246,9 @@ void llmc_request_get_choice(const llmc_request *R, size_t Index,
   const Choice &From = All.Choices[Index];
   bool HasText = R->Engine->Model->Text.Vocabulary.has_value();
   llmc_result To{};
-  To.finish = static_cast<llmc_finish>(From.Finish);
+  // A choice that has ended does not end the request.
+  To.finish =
+      R->R->done() ? static_cast<llmc_finish>(From.Finish) : LLMC_RUNNING;
   To.tokens = From.Tokens.data();
   To.token_count = From.Tokens.size();
   To.text = HasText ? From.Text.c_str() : nullptr;

@@ -132,6 +132,20 @@ class RunFlags(E2E):
         self.assertEqual(only["tokens"], [4] * 8)
 
 
+    def test_batch_waits_for_all_choices(self):
+        # No pair of three tokens twice: choices end early, after different numbers of tokens.
+        file = self.tmp / "b.jsonl"
+        line = {"tokens": [5, 17, 3], "temperature": 1000, "n": 4, "allowed_token_ids": [4, 6, 9], "no_repeat_ngram_size": 2}
+        file.write_text("".join(json.dumps(line | {"seed": seed}) + "\n" for seed in range(8)))
+        art = self.compile(MODEL, "--f32", "--max-context", "64", "--max-batch", "4")
+        done = llmc("run", art, "--batch", file, "--max-tokens", "40", "--device", "cpu")
+        self.assertEqual(done.returncode, 2, done.stderr)
+        choices = [c for text in done.stdout.splitlines() for c in json.loads(text)["choices"]]
+        self.assertEqual(len(choices), 32)
+        self.assertEqual({c["finish_reason"] for c in choices}, {"cancelled"})
+        self.assertGreater(len({len(c["tokens"]) for c in choices}), 1)
+
+
 class WithText(E2E):
     def setUp(self):
         super().setUp()
