@@ -72,6 +72,50 @@ constexpr Names AddI[] = {"n"};
 constexpr Names ScaleB[] = {"x", "out"};
 constexpr Names ScaleF[] = {"factor"};
 
+// One row at a time, the `count` records of a program of RowCode.h over rows of
+// up to eight inputs of n0 … n7 features; out has n. xq: `scratch` floats per
+// row.
+constexpr Names RowwiseB[] = {"in0", "in1", "in2",     "in3", "in4", "in5",
+                              "in6", "in7", "program", "out", "xq"};
+constexpr Names RowwiseI[] = {"count", "scratch", "n",  "n0", "n1", "n2",
+                              "n3",    "n4",      "n5", "n6", "n7"};
+
+// For each row of x and each expert e with route[t][e] != 0, `slots` at most,
+// in ascending order: W[e*n … e*n+n) x + bias, into slice number j of out
+// [T][slots*n]. With combine x is [T][slots*k], slice j the j-th expert's, and
+// out[t] [n] the sum of route * (W x + bias). xq: packed rows, `slots` per
+// token with combine.
+constexpr Names ExpertsB[] = {"x", "route", "weight", "bias", "out", "xq"};
+constexpr Names ExpertsI[] = {"k",       "n",     "experts", "slots",
+                              "combine", "wtype", "xpolicy"};
+
+// Row at position p, feature c: activation(bias[c] + sum over j < taps of
+// weight[c*taps + j] * x[p - taps + 1 + j][c]), positions before 0 counting as
+// zeros. The page of a token holds its row of x, [page_tokens][n] of kvtype,
+// where all rows are read from, so rounded. [T][n]
+constexpr Names ConvB[] = {"x", "kv", "weight_vector", "bias", "out"};
+constexpr Names ConvI[] = {"n", "taps", "activation", "kvtype"};
+
+// Per KV head a matrix S [head_dim][v_head_dim] in f32 at the sequence's page,
+// `block` bytes per head: S of the last token that lies in the page. For each
+// row of a sequence in order: S *= exp(decay) (decay_dim 1: per head, head_dim:
+// per key feature, 0: none); v' = delta ? beta (v - k S) : beta v; S += k v';
+// out of query head h = scale * q_h S. Sums over key features are fma chains in
+// ascending order. [T][heads*v_head_dim]
+constexpr Names LinearAttentionB[] = {"q",    "k",  "v",  "decay",
+                                      "beta", "kv", "out"};
+constexpr Names LinearAttentionI[] = {"heads",      "kv_heads",  "head_dim",
+                                      "v_head_dim", "decay_dim", "delta",
+                                      "block"};
+constexpr Names LinearAttentionF[] = {"scale"};
+
+// out[t] = length of row t > threshold ? b[t] : a[t]. [T][n]
+constexpr Names SelectI[] = {"n", "threshold"};
+
+// Row r of out: norm of x[logit_rows[r]]. [R][n]
+constexpr Names TakeRowsB[] = {"x", "gain", "norm_bias", "logit_rows", "out"};
+constexpr Names TakeRowsI[] = {"n", "norm"};
+
 constexpr KernelInfo Kernels[] = {
     {"embed", EmbedB, EmbedI, EmbedF},
     {"rope_table", RopeTableB, RopeTableI, RopeTableF},
@@ -86,6 +130,12 @@ constexpr KernelInfo Kernels[] = {
     {"activation", ActB, ActI, {}},
     {"add", AddB, AddI, {}},
     {"scale", ScaleB, AddI, ScaleF},
+    {"rowwise", RowwiseB, RowwiseI, {}},
+    {"experts", ExpertsB, ExpertsI, {}},
+    {"causal_conv", ConvB, ConvI, {}},
+    {"linear_attention", LinearAttentionB, LinearAttentionI, LinearAttentionF},
+    {"select_by_length", AddB, SelectI, {}},
+    {"take_rows", TakeRowsB, TakeRowsI, NormF},
 };
 } // namespace
 

@@ -47,7 +47,10 @@ enum LlmcArg {
   LLMC_ARG_ARENA = 8,      /* uint8_t *, 64-byte aligned, size from the plan */
   LLMC_ARG_KV = 9,         /* uint8_t *, base of the KV pool */
   LLMC_ARG_BARRIER = 10,   /* LlmcBarrier *, CPU only */
-  LLMC_ARG_COUNT = 11
+  LLMC_ARG_LENGTHS = 11,   /* const int32_t [T], length of the row's sequence:
+                              of its prompt for prompt rows, position + 1 for
+                              generated ones */
+  LLMC_ARG_COUNT = 12
 };
 
 typedef struct LlmcStepArgs {

@@ -93,7 +93,7 @@ inline Buffer packed(const std::vector<float> &W, int64_t N, int64_t K,
 /// A step's arrays. Sequences own disjoint pages in scattered order.
 struct Step {
   LlmcCounts Counts{};
-  std::vector<int32_t> Ids, Positions, RowSeq, LogitRows;
+  std::vector<int32_t> Ids, Positions, RowSeq, LogitRows, Lengths;
   std::vector<uint32_t> Pages;
   LlmcBarrier Barrier{};
   LlmcStepArgs Args{};
@@ -126,6 +126,7 @@ struct Step {
     Args.ptr[LLMC_ARG_ROW_SEQ] = RowSeq.data();
     Args.ptr[LLMC_ARG_PAGE_TABLE] = Pages.data();
     Args.ptr[LLMC_ARG_LOGIT_ROWS] = LogitRows.data();
+    Args.ptr[LLMC_ARG_LENGTHS] = Lengths.data();
     Args.ptr[LLMC_ARG_BARRIER] = &Barrier;
     Barrier.arrived = 0;
     Barrier.spin_limit = 100;
@@ -164,6 +165,12 @@ struct KernelSet {
   LLMC_KERNEL_POINTER(activation);
   LLMC_KERNEL_POINTER(add);
   LLMC_KERNEL_POINTER(scale);
+  LLMC_KERNEL_POINTER(rowwise);
+  LLMC_KERNEL_POINTER(experts);
+  LLMC_KERNEL_POINTER(take_rows);
+  LLMC_KERNEL_POINTER(select_by_length);
+  LLMC_KERNEL_POINTER(causal_conv);
+  LLMC_KERNEL_POINTER(linear_attention);
 #undef LLMC_KERNEL_POINTER
 };
 
@@ -181,7 +188,13 @@ struct KernelSet {
    k_glu_##Isa,                                                                \
    k_activation_##Isa,                                                         \
    k_add_##Isa,                                                                \
-   k_scale_##Isa}
+   k_scale_##Isa,                                                              \
+   k_rowwise_##Isa,                                                            \
+   k_experts_##Isa,                                                            \
+   k_select_by_length_##Isa,                                                   \
+   k_take_rows_##Isa,                                                          \
+   k_causal_conv_##Isa,                                                        \
+   k_linear_attention_##Isa}
 inline const KernelSet Reference = LLMC_KERNEL_SET(ref);
 inline const KernelSet Avx512Vnni = LLMC_KERNEL_SET(avx512vnni);
 inline const KernelSet Avx2 = LLMC_KERNEL_SET(avx2);

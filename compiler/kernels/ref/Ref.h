@@ -61,7 +61,34 @@
   void k_add_##Isa(const LlmcCtx *, const float *A, const float *B,            \
                    float *Out, int64_t N);                                     \
   void k_scale_##Isa(const LlmcCtx *, const float *X, float *Out, int64_t N,   \
-                     float Factor);
+                     float Factor);                                            \
+  void k_rowwise_##Isa(                                                        \
+      const LlmcCtx *, const float *In0, const float *In1, const float *In2,   \
+      const float *In3, const float *In4, const float *In5, const float *In6,  \
+      const float *In7, const float *Program, float *Out, float *Scratch,      \
+      int64_t Count, int64_t ScratchN, int64_t N, int64_t N0, int64_t N1,      \
+      int64_t N2, int64_t N3, int64_t N4, int64_t N5, int64_t N6, int64_t N7); \
+  void k_experts_##Isa(const LlmcCtx *, const float *X, const float *Route,    \
+                       const uint8_t *Weight, const float *Bias, float *Out,   \
+                       uint8_t *Xq, int64_t K, int64_t N, int64_t Experts,     \
+                       int64_t Slots, int64_t Combine, int64_t WType,          \
+                       int64_t XPolicy);                                       \
+  void k_causal_conv_##Isa(const LlmcCtx *, const float *X, uint8_t *Kv,       \
+                           const float *Weight, const float *Bias, float *Out, \
+                           int64_t N, int64_t Taps, int64_t Activation,        \
+                           int64_t KvKind, int64_t PageStride);                \
+  void k_linear_attention_##Isa(                                               \
+      const LlmcCtx *, const float *Q, const float *K, const float *V,         \
+      const float *Decay, const float *Beta, uint8_t *Kv, float *Out,          \
+      int64_t Heads, int64_t KvHeads, int64_t HeadDim, int64_t VHeadDim,       \
+      int64_t DecayDim, int64_t Delta, int64_t Block, int64_t PageStride,      \
+      float Scale);                                                            \
+  void k_select_by_length_##Isa(const LlmcCtx *, const float *A,               \
+                                const float *B, float *Out, int64_t N,         \
+                                int64_t Threshold);                            \
+  void k_take_rows_##Isa(const LlmcCtx *, const float *X, const float *Gain,   \
+                         const float *NormBias, const int32_t *LogitRows,      \
+                         float *Out, int64_t N, int64_t Norm, float Eps);
 
 extern "C" {
 LLMC_DECLARE_KERNELS(ref)

@@ -49,6 +49,10 @@ exe::SlotOp slotOf(exe::PhaseOp Phase, std::string_view Buffer) {
 Status checkScratch(exe::PhaseOp Phase, Constants &C) {
   if (exe::SlotOp Xq = slotOf(Phase, "xq")) {
     int64_t Needed = kernels::xqBytesPerToken(C["k"], C["xpolicy"]);
+    if (Phase.getKernel() == "experts" && C["combine"])
+      Needed *= C["slots"];
+    if (Phase.getKernel() == "rowwise")
+      Needed = 4 * C["scratch"];
     if (Xq.getPerToken() < Needed)
       return C.fail("xq bytes per token", Needed, Xq.getPerToken());
   }
