@@ -76,9 +76,13 @@ def Llm_WeightOp : Llm_Op<"weight", [Symbol, Llm_SymbolUser]> {
 def Llm_StateOp : Llm_Op<"state", [Symbol]> {
   let summary = "what a sequence keeps between steps, one layer of it";
   let description = [{
-    `index` is the number among the states of its kind.
+    `index` is the number among all states. `paged_kv` are keys and values of
+    attention; `paged_rows` one row of head_dim + v_head_dim values per token
+    (kv_heads is 1), the past inputs of a short convolution; `record` values
+    that each token replaces (linear attention): kv_heads * head_dim *
+    v_head_dim of them, kept at the end of every page.
 
-    - C1: `kind` is `paged_kv`.
+    - C1: `kind` is `paged_kv`, `paged_rows` or `record`.
     - C2: `kv_heads`, `head_dim` and `v_head_dim` are positive, `index` is not
       negative.
 
@@ -129,6 +133,25 @@ def Llm_RopeTableOp : Llm_Op<"rope_table", [Pure, Llm_SymbolUser]> {
                        DefaultValuedAttr<F32Attr, "1.0f">:$scaling);
   let results = (outs Llm_Rows:$result);
   let assemblyFormat = "$positions attr-dict `:` functional-type(operands, results)";
+}
+
+def Llm_SelectByLengthOp : Llm_Op<"select_by_length", [Pure]> {
+  let summary = "rows of b where the row's sequence is longer than a number, else of a";
+  let description = [{
+    The length of a row is that of its prompt for prompt rows (whatever the
+    chunks it comes in) and position + 1 for generated ones. Rope tables of
+    models that change them beyond a length.
+
+    - C1: `a`, `b` and the result have one type; `threshold` is not negative.
+
+    ```mlir
+    %r = llm.select_by_length %short, %long {threshold = 4096 : i64} : (tensor<?x64xf32>, tensor<?x64xf32>) -> tensor<?x64xf32>
+    ```
+  }];
+  let arguments = (ins Llm_Rows:$a, Llm_Rows:$b, I64Attr:$threshold);
+  let results = (outs Llm_Rows:$result);
+  let assemblyFormat = "$a `,` $b attr-dict `:` functional-type(operands, results)";
+  let hasVerifier = 1;
 }
 
 def Llm_NormOp : Llm_Op<"norm", [Pure, Llm_SymbolUser]> {
@@ -334,6 +357,126 @@ def Llm_ScaleOp : Llm_Op<"scale", [Pure]> {
   let results = (outs Llm_Rows:$result);
   let assemblyFormat = "$x attr-dict `:` functional-type(operands, results)";
   let hasVerifier = 1;
+}
+
+def Llm_RowwiseOp : Llm_Op<"rowwise", [Pure, Llm_SymbolUser]> {
+  let summary = "any function of single token rows, as a program";
+  let description = [{
+    What no other op says: elementwise chains, moves, reductions, choices by
+    index along the features of a row. `program` is a table of `count` records
+    and their constants (`compiler/kernels/RowCode.h`), `scratch` the values
+    that a row needs in between. Made by `raise-rowwise`, which proves it.
+
+    - C1: `program` names an `llm.weight` `[n]`, n at least 32 * count.
+    - C2: there are 1 to 8 inputs with a static number of features; `scratch` is
+      not negative and `count` positive.
+
+    ```mlir
+    %y = llm.rowwise %x, %g {program = @code, count = 3 : i64, scratch = 64 : i64} : (tensor<?x64xf32>, tensor<?x1xf32>) -> tensor<?x64xf32>
+    ```
+  }];
+  let arguments = (ins Variadic<Llm_Rows>:$inputs, FlatSymbolRefAttr:$program, I64Attr:$count,
+                       I64Attr:$scratch);
+  let results = (outs Llm_Rows:$result);
+  let assemblyFormat = "$inputs attr-dict `:` functional-type(operands, results)";
+}
+
+def Llm_ExpertsOp : Llm_Op<"experts", [Pure, Llm_SymbolUser]> {
+  let summary = "products of each row with the matrices of the experts it is routed to";
+  let description = [{
+    A row of `route` has one weight per expert; those that are not 0 choose the
+    experts of the row, at most `slots`, which are numbered 0, 1, … in ascending
+    order of experts. Rows [e N, (e+1) N) of `weight` are expert e's matrix.
+
+    Without `combine` the result has `slots` slices of N features, slice j being
+    `W_e x + bias_e` for the row's expert number j (zeros when it has fewer).
+    With `combine` `x` has `slots` slices of K features and the result N: the
+    sum over j, in ascending order, of `route[e] * (W_e x_j + bias_e)`.
+
+    - C1: `weight` names an `llm.weight` `[experts * N, K]`, `bias` one of
+      `[experts * N]`.
+    - C2: 1 <= slots <= experts, the features of `route`.
+    - C3: `x` has K features and the result slots * N, with `combine` slots * K
+      and N.
+
+    ```mlir
+    %h = llm.experts %x, %r, @up {slots = 2 : i64} : (tensor<?x64xf32>, tensor<?x8xf32>) -> tensor<?x256xf32>
+    %y = llm.experts %h, %r, @down {slots = 2 : i64, combine} : (tensor<?x256xf32>, tensor<?x8xf32>) -> tensor<?x64xf32>
+    ```
+  }];
+  let arguments = (ins Llm_Rows:$x, Llm_Rows:$route, FlatSymbolRefAttr:$weight,
+                       OptionalAttr<FlatSymbolRefAttr>:$bias, I64Attr:$slots, UnitAttr:$combine);
+  let results = (outs Llm_Rows:$result);
+  let assemblyFormat = "$x `,` $route `,` $weight attr-dict `:` functional-type(operands, results)";
+}
+
+def Llm_CausalConvOp : Llm_Op<"causal_conv", [MemoryEffects<[MemRead<Llm_State>, MemWrite<Llm_State>]>, Llm_SymbolUser]> {
+  let summary = "short causal convolution of each feature over the tokens";
+  let description = [{
+    Feature c of a row at position p is `activation(bias[c] + sum over j <
+    taps of weight[c * taps + j] * x[p - taps + 1 + j][c])`; what is before the
+    sequence counts as 0. The rows of `x` go to the state, from where those of
+    earlier steps come.
+
+    - C1: `state` names an `llm.state` of kind `paged_rows` with as many values
+      per row as `x` has features.
+    - C2: `taps` is positive, `weight` names an `llm.weight` `[features * taps]`
+      and `bias` one of `[features]`.
+    - C3: the result has the features of `x`.
+
+    ```mlir
+    %y = llm.causal_conv %x, @l0.conv {weight = @w, taps = 3 : i64} : (tensor<?x64xf32>) -> tensor<?x64xf32>
+    ```
+  }];
+  let arguments = (ins Llm_Rows:$x, FlatSymbolRefAttr:$state, FlatSymbolRefAttr:$weight,
+                       OptionalAttr<FlatSymbolRefAttr>:$bias, I64Attr:$taps,
+                       DefaultValuedAttr<Llm_ActivationKind, "ActivationKind::none">:$activation);
+  let results = (outs Llm_Rows:$result);
+  let assemblyFormat = "$x `,` $state attr-dict `:` functional-type(operands, results)";
+}
+
+def Llm_LinearAttentionOp : Llm_Op<"linear_attention", [AttrSizedOperandSegments, MemoryEffects<[MemRead<Llm_State>, MemWrite<Llm_State>]>, Llm_SymbolUser]> {
+  let summary = "attention by a matrix that every token updates, per head";
+  let description = [{
+    S is [dk, dv] per KV head, 0 before the sequence. For each token in order,
+    with g = `decay` (a logarithm, per head or per key feature; 0 without), b =
+    `beta` (per head; 1 without): `S = exp(g) S`; with `delta`
+    `v = b (v - k^T S)`, else `v = b v`; `S = S + k v^T`; the result of query
+    head h is `scale q_h^T S` of its KV head, h / (heads / kv_heads).
+
+    - C1: `state` names an `llm.state` of kind `record`: kv_heads matrices of
+      head_dim (dk) by v_head_dim (dv).
+    - C2: `q` has heads * dk features, `k` kv_heads * dk, `v` kv_heads * dv, the
+      result heads * dv; kv_heads divide `heads`.
+    - C3: `decay` has kv_heads or kv_heads * dk features, `beta` kv_heads.
+
+    ```mlir
+    %y = llm.linear_attention %q, %k, %v decay %g beta %b, @l0.state {heads = 4 : i64, scale = 0.25 : f32, delta} : (tensor<?x64xf32>, tensor<?x64xf32>, tensor<?x64xf32>, tensor<?x4xf32>, tensor<?x4xf32>) -> tensor<?x64xf32>
+    ```
+  }];
+  let arguments = (ins Llm_Rows:$q, Llm_Rows:$k, Llm_Rows:$v, Optional<Llm_Rows>:$decay,
+                       Optional<Llm_Rows>:$beta, FlatSymbolRefAttr:$state, I64Attr:$heads,
+                       F32Attr:$scale, UnitAttr:$delta);
+  let results = (outs Llm_Rows:$result);
+  let assemblyFormat = "$q `,` $k `,` $v (`decay` $decay^)? (`beta` $beta^)? `,` $state attr-dict `:` functional-type(operands, results)";
+}
+
+def Llm_TakeRowsOp : Llm_Op<"take_rows", [Pure, Llm_SymbolUser]> {
+  let summary = "the R asked rows: norm(x[rows]), the end of a graph without a head";
+  let description = [{
+    - C1: `gain` and `norm_bias` name `llm.weight`s `[K]` and need a `norm`.
+    - C2: the result has the features of `x`.
+
+    ```mlir
+    %h = llm.take_rows %x : (tensor<?x576xf32>) -> tensor<?x576xf32>
+    ```
+  }];
+  let arguments = (ins Llm_Rows:$x,
+                       DefaultValuedAttr<Llm_NormKind, "NormKind::none">:$norm,
+                       OptionalAttr<FlatSymbolRefAttr>:$gain, OptionalAttr<FlatSymbolRefAttr>:$norm_bias,
+                       DefaultValuedAttr<F32Attr, "0.0f">:$eps);
+  let results = (outs Llm_Rows:$result);
+  let assemblyFormat = "$x attr-dict `:` functional-type(operands, results)";
 }
 
 def Llm_LogitsOp : Llm_Op<"logits", [Pure, Llm_SymbolUser]> {

@@ -211,9 +211,10 @@ LogicalResult WeightOp::verifySymbolUses(SymbolTableCollection &Tables) {
 }
 
 LogicalResult StateOp::verify() {
-  if (getKind() != "paged_kv")
+  if (getKind() != "paged_kv" && getKind() != "paged_rows" &&
+      getKind() != "record")
     return emitOpError() << "C1: unknown kind '" << getKind()
-                         << "', expected paged_kv";
+                         << "', expected paged_kv, paged_rows or record";
   int64_t Heads = getKvHeads(), Dim = getHeadDim(), VDim = getVHeadDim();
   if (Heads < 1 || Dim < 1 || VDim < 1)
     return emitOpError()
@@ -249,6 +250,17 @@ LogicalResult RopeTableOp::verifySymbolUses(SymbolTableCollection &Tables) {
   if (failed(Cos))
     return failure();
   return Check.weight(getSinAttr(), "C1", "sin", *Cos);
+}
+
+LogicalResult SelectByLengthOp::verify() {
+  if (!sameShape(getA(), getResult()) || !sameShape(getB(), getResult()))
+    return emitOpError() << "C1: result has type " << getResult().getType()
+                         << ", expected that of " << getA().getType() << " and "
+                         << getB().getType();
+  if (int64_t(getThreshold()) < 0)
+    return emitOpError() << "C1: threshold is " << int64_t(getThreshold())
+                         << ", expected at least 0";
+  return success();
 }
 
 LogicalResult NormOp::verifySymbolUses(SymbolTableCollection &Tables) {
@@ -421,6 +433,104 @@ LogicalResult ScaleOp::verify() {
     return emitOpError() << "C1: result has type " << getResult().getType()
                          << ", expected " << getX().getType();
   return success();
+}
+
+LogicalResult RowwiseOp::verifySymbolUses(SymbolTableCollection &Tables) {
+  FailureOr<SmallVector<int64_t>> Code =
+      Checker(*this, Tables).weight(getProgramAttr(), "C1", "program", {Dyn});
+  if (failed(Code))
+    return failure();
+  int64_t Count = getCount(), Scratch = getScratch();
+  if (Count < 1 || Scratch < 0)
+    return emitOpError() << "C2: count is " << Count << " and scratch "
+                         << Scratch << ", expected at least 1 and 0";
+  if (Code->front() / 32 < Count)
+    return emitOpError() << "C1: program has " << Code->front()
+                         << " numbers, expected at least 32 * " << Count;
+  if (getInputs().empty() || getInputs().size() > 8)
+    return emitOpError() << "C2: found " << getInputs().size()
+                         << " inputs, expected 1 to 8";
+  for (Value V : getInputs())
+    if (features(V) == Dyn)
+      return emitOpError() << "C2: an input of " << V.getType()
+                           << " has no static number of features";
+  return success();
+}
+
+LogicalResult ExpertsOp::verifySymbolUses(SymbolTableCollection &Tables) {
+  Checker Check(*this, Tables);
+  int64_t Experts = features(getRoute()), Slots = getSlots();
+  if (Slots < 1 || Experts == Dyn || Slots > Experts)
+    return emitOpError() << "C2: slots is " << Slots << ", expected 1 to the "
+                         << Experts << " experts of route";
+  FailureOr<SmallVector<int64_t>> W =
+      Check.weight(getWeightAttr(), "C1", "weight", {Dyn, Dyn});
+  if (failed(W))
+    return failure();
+  if (W->front() % Experts != 0)
+    return emitOpError() << "C1: weight has " << W->front()
+                         << " rows, expected a multiple of the " << Experts
+                         << " experts";
+  int64_t N = W->front() / Experts, K = W->back();
+  if (failed(Check.vector(getBias(), "C1", "bias", W->front())) ||
+      failed(Check.rows(getX(), "C3", "x", getCombine() ? Slots * K : K)))
+    return failure();
+  return Check.rows(getResult(), "C3", "result", getCombine() ? N : Slots * N);
+}
+
+LogicalResult CausalConvOp::verifySymbolUses(SymbolTableCollection &Tables) {
+  Checker Check(*this, Tables);
+  StateOp State = Check.find<StateOp>(getStateAttr(), "C1", "llm.state");
+  if (!State)
+    return failure();
+  int64_t F = features(getX()),
+          Kept = int64_t(State.getKvHeads()) *
+                 int64_t(State.getHeadDim() + State.getVHeadDim());
+  if (State.getKind() != "paged_rows" || Kept != F)
+    return emitOpError() << "C1: state " << getStateAttr() << " keeps " << Kept
+                         << " values of kind " << State.getKind()
+                         << ", expected paged_rows of " << F;
+  int64_t Taps = getTaps();
+  if (Taps < 1)
+    return emitOpError() << "C2: taps is " << Taps << ", expected at least 1";
+  FailureOr<SmallVector<int64_t>> W =
+      Check.weight(getWeightAttr(), "C2", "weight", {F * Taps});
+  if (failed(W) || failed(Check.vector(getBias(), "C2", "bias", F)))
+    return failure();
+  return Check.rows(getResult(), "C3", "result", F);
+}
+
+LogicalResult
+LinearAttentionOp::verifySymbolUses(SymbolTableCollection &Tables) {
+  Checker Check(*this, Tables);
+  StateOp State = Check.find<StateOp>(getStateAttr(), "C1", "llm.state");
+  if (!State)
+    return failure();
+  if (State.getKind() != "record")
+    return emitOpError() << "C1: state " << getStateAttr() << " has kind "
+                         << State.getKind() << ", expected record";
+  int64_t Heads = getHeads(), Kv = State.getKvHeads(), Dk = State.getHeadDim(),
+          Dv = State.getVHeadDim();
+  if (Heads < 1 || Heads % Kv != 0)
+    return emitOpError() << "C2: heads is " << Heads
+                         << ", expected a multiple of " << Kv;
+  if (failed(Check.rows(getQ(), "C2", "q", Heads * Dk)) ||
+      failed(Check.rows(getK(), "C2", "k", Kv * Dk)) ||
+      failed(Check.rows(getV(), "C2", "v", Kv * Dv)) ||
+      failed(Check.rows(getResult(), "C2", "result", Heads * Dv)))
+    return failure();
+  if (getBeta() && failed(Check.rows(getBeta(), "C3", "beta", Kv)))
+    return failure();
+  if (getDecay() && !isFeatures(getDecay(), Kv))
+    return Check.rows(getDecay(), "C3", "decay", Kv * Dk);
+  return success();
+}
+
+LogicalResult TakeRowsOp::verifySymbolUses(SymbolTableCollection &Tables) {
+  Checker Check(*this, Tables);
+  if (failed(checkNorm(*this, Check, "C1", features(getX()))))
+    return failure();
+  return Check.rows(getResult(), "C2", "result", features(getX()));
 }
 
 LogicalResult LogitsOp::verifySymbolUses(SymbolTableCollection &Tables) {

@@ -55,7 +55,7 @@ func.func @quantized_value_c1() {
 }
 
 // -----
-// expected-error @+1 {{C1: unknown kind 'ring', expected paged_kv}}
+// expected-error @+1 {{C1: unknown kind 'ring', expected paged_kv, paged_rows or record}}
 llm.state @state_c1 {kind = "ring", index = 0, kv_heads = 1, head_dim = 8, v_head_dim = 8}
 
 // -----
@@ -413,5 +413,66 @@ func.func @padded_attention_c3(%q: tensor<?x?x16xf32>, %k: tensor<?x?x8xf32>) {
 func.func @padded_positions_c1(%i: tensor<?x?xi64>) {
   // expected-error @+1 {{C1: result has type 'tensor<?xi64>', expected 'tensor<?x?xi64>'}}
   %p = llm.padded_positions %i : (tensor<?x?xi64>) -> tensor<?xi64>
+  return
+}
+
+// -----
+llm.source @s : tensor<16xf32> {data = dense<0.0> : tensor<16xf32>}
+llm.weight @c : tensor<16xf32> [#llm.piece<source = @s, begin = 0, count = 16>]
+func.func @rowwise_c1(%x: tensor<?x8xf32>) {
+  // expected-error @+1 {{C1: program has 16 numbers, expected at least 32 * 1}}
+  %y = llm.rowwise %x {program = @c, count = 1 : i64, scratch = 0 : i64} : (tensor<?x8xf32>) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+llm.source @s : tensor<32xf32> {data = dense<0.0> : tensor<32xf32>}
+llm.weight @c : tensor<32xf32> [#llm.piece<source = @s, begin = 0, count = 32>]
+func.func @rowwise_c2() {
+  // expected-error @+1 {{C2: found 0 inputs, expected 1 to 8}}
+  %y = llm.rowwise  {program = @c, count = 1 : i64, scratch = 0 : i64} : () -> tensor<?x8xf32>
+  return
+}
+
+// -----
+llm.source @s : tensor<10x8xf32> {data = dense<0.0> : tensor<10x8xf32>}
+llm.weight @w : tensor<10x8xf32> [#llm.piece<source = @s, begin = 0, count = 10>]
+func.func @experts_c1(%x: tensor<?x8xf32>, %r: tensor<?x4xf32>) {
+  // expected-error @+1 {{C1: weight has 10 rows, expected a multiple of the 4 experts}}
+  %y = llm.experts %x, %r, @w {slots = 2 : i64} : (tensor<?x8xf32>, tensor<?x4xf32>) -> tensor<?x4xf32>
+  return
+}
+
+// -----
+llm.source @s : tensor<8x8xf32> {data = dense<0.0> : tensor<8x8xf32>}
+llm.weight @w : tensor<8x8xf32> [#llm.piece<source = @s, begin = 0, count = 8>]
+func.func @experts_c2(%x: tensor<?x8xf32>, %r: tensor<?x4xf32>) {
+  // expected-error @+1 {{C2: slots is 5, expected 1 to the 4 experts of route}}
+  %y = llm.experts %x, %r, @w {slots = 5 : i64} : (tensor<?x8xf32>, tensor<?x4xf32>) -> tensor<?x10xf32>
+  return
+}
+
+// -----
+llm.source @s : tensor<8x8xf32> {data = dense<0.0> : tensor<8x8xf32>}
+llm.weight @w : tensor<8x8xf32> [#llm.piece<source = @s, begin = 0, count = 8>]
+func.func @experts_c3(%x: tensor<?x8xf32>, %r: tensor<?x4xf32>) {
+  // expected-error @+1 {{C3: x has 8 features, expected 16}}
+  %y = llm.experts %x, %r, @w {slots = 2 : i64, combine} : (tensor<?x8xf32>, tensor<?x4xf32>) -> tensor<?x2xf32>
+  return
+}
+
+// -----
+llm.source @s : tensor<8xf32> {data = dense<0.0> : tensor<8xf32>}
+llm.weight @g : tensor<8xf32> [#llm.piece<source = @s, begin = 0, count = 8>]
+func.func @take_rows_c1(%x: tensor<?x8xf32>) {
+  // expected-error @+1 {{C1: gain or norm_bias without a norm}}
+  %y = llm.take_rows %x {gain = @g} : (tensor<?x8xf32>) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+func.func @take_rows_c2(%x: tensor<?x8xf32>) {
+  // expected-error @+1 {{C2: result has 4 features, expected 8}}
+  %y = llm.take_rows %x : (tensor<?x8xf32>) -> tensor<?x4xf32>
   return
 }
