@@ -178,10 +178,19 @@ Result<WeightProgram> exportWeights(exe::ProgramOp Program) {
 
 ProgramFacts factsOf(exe::ProgramOp Program) {
   ProgramFacts Facts;
+  uint32_t Rows = 0;
   Program.walk([&](exe::PhaseOp Phase) {
+    Facts.Records |= Phase.getKernel() == "linear_attention";
     if (Phase.getKernel() == "logits") {
       Facts.Vocab = static_cast<uint32_t>(Phase.getInt("n"));
       Facts.Hidden = static_cast<uint32_t>(Phase.getInt("k"));
+    } else if (Phase.getKernel() == "take_rows") {
+      // Without a head ids are those of the embedding.
+      Facts.Outputs = Facts.Hidden = static_cast<uint32_t>(Phase.getInt("n"));
+      Facts.Vocab = Rows;
+    } else if (Phase.getKernel() == "embed" &&
+               Phase.getBuffer("ids").getSym().getValue() == "ids") {
+      Rows = static_cast<uint32_t>(Phase.getInt("vocab"));
     }
   });
   for (exe::StateOp Op : Program.getBody().getOps<exe::StateOp>())
@@ -232,6 +241,8 @@ exportCpuProgram(exe::ProgramOp Program,
   Out.add_max_sequences(static_cast<uint32_t>(Plan.MaxSequences));
   Out.add_max_context(static_cast<uint32_t>(Plan.MaxContext));
   Out.add_vocab(Facts.Vocab);
+  Out.add_outputs(Facts.Outputs);
+  Out.add_records(Facts.Records);
   Out.add_hidden(Facts.Hidden);
   Out.add_weight_bytes(Plan.WeightBytes);
   Out.add_page_tokens(static_cast<uint32_t>(Plan.PageTokens));

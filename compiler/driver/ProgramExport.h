@@ -31,6 +31,8 @@ ManifestPlan exportPlan(exe::ProgramOp Program);
 /// Sizes that the program's phases know.
 struct ProgramFacts {
   uint32_t Vocab = 0;
+  uint32_t Outputs = 0; ///< floats of a row of results where not vocab
+  bool Records = false; ///< some state is a record
   uint32_t Hidden = 0;
   uint32_t Layers = 0;
 };

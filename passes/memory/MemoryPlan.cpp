@@ -14,7 +14,7 @@ namespace {
 uint32_t vocabOf(exe::ProgramOp Program) {
   int64_t Vocab = 0;
   Program.walk([&](exe::PhaseOp Phase) {
-    if (Phase.getKernel() == "logits")
+    if (Phase.getKernel() == "logits" || Phase.getKernel() == "take_rows")
       Vocab = Phase.getInt("n");
   });
   return static_cast<uint32_t>(Vocab);

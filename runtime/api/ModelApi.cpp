@@ -51,6 +51,7 @@ void llmc_model_get_info(const llmc_model *M, llmc_model_info *Out) {
   Info.device = M->S->Device.c_str();
   Info.target = M->S->Loaded->target().c_str();
   Info.note = M->S->Loaded->note().c_str();
+  Info.outputs = I.rowFloats();
   copyResult(Info, Out);
 }
 

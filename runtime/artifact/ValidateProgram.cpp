@@ -47,6 +47,7 @@ Status checkSizes(const fb::Program &P) {
       checkRange("max_sequences", P.max_sequences(), 1, MaxSequences));
   LLMC_RETURN_IF_ERROR(checkRange("max_context", P.max_context(), 1, MaxCount));
   LLMC_RETURN_IF_ERROR(checkRange("vocab", P.vocab(), 1, MaxCount));
+  LLMC_RETURN_IF_ERROR(checkRange("outputs", P.outputs(), 0, MaxCount));
   return checkRange("hidden", P.hidden(), 0, MaxFeatures);
 }
 

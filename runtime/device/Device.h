@@ -33,12 +33,15 @@ struct StepInput {
   std::span<const int32_t> Ids;         ///< [T], each in [0, vocab)
   std::span<const int32_t> Positions;   ///< [T]
   std::span<const int32_t> RowSequence; ///< [T], in [0, Sequences)
-  uint32_t PromptRows = 0;              ///< rows [0, PromptRows) are prompt
-  uint32_t Sequences = 0;               ///< S
+  /// [T], of the row's sequence: its prompt's for prompt rows, position + 1 for
+  /// generated ones; empty: position + 1 for all.
+  std::span<const int32_t> Lengths;
+  uint32_t PromptRows = 0; ///< rows [0, PromptRows) are prompt
+  uint32_t Sequences = 0;  ///< S
   uint32_t PagesPerSequence = 0;
   std::span<const uint32_t> PageTable; ///< [S][PagesPerSequence]
   std::span<const int32_t> LogitRows;  ///< [R], ascending rows of T
-  std::span<float> Logits;             ///< [R][vocab], out, host memory
+  std::span<float> Logits;             ///< [R][outputs], out, host memory
 };
 
 /// How much an Executable holds and takes; fixed at load.
@@ -49,7 +52,15 @@ struct ExecutableInfo {
   uint32_t Pages = 0;      ///< pages in the pool
   uint64_t PageBytes = 0;  ///< bytes of one page, all layers
   uint64_t ArenaBytes = 0;
-  uint32_t Vocab = 0;
+  uint32_t Vocab = 0; ///< token ids are below
+  /// Floats of a row of logits where that is not vocab: the hidden size of a
+  /// graph without a head.
+  uint32_t Outputs = 0;
+  /// Pages hold states that tokens replace (linear attention): a page that is
+  /// cut inside must be computed again from its start.
+  bool Records = false;
+
+  uint32_t rowFloats() const { return Outputs ? Outputs : Vocab; }
 };
 
 /// A loaded program with its weights, arena and KV pool. Owned by the caller;

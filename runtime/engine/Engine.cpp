@@ -165,7 +165,7 @@ void Engine::planPrompt(Request &R) {
       return;
     LogitsLeft -= Wanted;
     Rows.push_back({R.Branches.front()->Sequence, R.P.Prompt[Row],
-                    TokenClass::Prompt, Wanted});
+                    TokenClass::Prompt, Wanted, Size});
     Owners.push_back({&R, nullptr, Row});
   }
 }
@@ -229,8 +229,9 @@ Status Engine::run(bool &Done) {
   plan();
   size_t Wanted = static_cast<size_t>(std::count_if(
       Rows.begin(), Rows.end(), [](const StepRow &R) { return R.WantLogits; }));
-  if (Logits.size() < Wanted * S.info().Vocab)
-    Logits.resize(Wanted * S.info().Vocab);
+  size_t Width = S.info().rowFloats();
+  if (Logits.size() < Wanted * Width)
+    Logits.resize(Wanted * Width);
   Clock::time_point Start = Clock::now();
   LLMC_RETURN_IF_ERROR(S.step(Rows, Logits));
   Seconds = std::chrono::duration<double>(Clock::now() - Start).count();
@@ -244,14 +245,19 @@ Status Engine::run(bool &Done) {
 void Engine::commit() {
   auto RowAt = [&](size_t I) {
     return std::span<const float>(Logits).subspan(
-        size_t{S.logitIndex(I)} * S.info().Vocab, S.info().Vocab);
+        size_t{S.logitIndex(I)} * S.info().rowFloats(), S.info().rowFloats());
+  };
+  // A row of a model without a head may be longer than the vocabulary.
+  auto ChoicesAt = [&](size_t I) {
+    std::span<const float> Row = RowAt(I);
+    return Row.first(std::min<size_t>(Row.size(), S.info().Vocab));
   };
   for (size_t I = 0; I < Rows.size();) {
     Request &R = *Owners[I].R;
     if (Branch *B = Owners[I].B) {
       uint32_t Before = R.Result.Right;
       size_t Count = B->InStep;
-      R.advance(S, *B, Count, [&](size_t J) { return RowAt(I + J); });
+      R.advance(S, *B, Count, [&](size_t J) { return ChoicesAt(I + J); });
       if (alone(R))
         B->Meter.add(static_cast<uint32_t>(Count) - 1, R.Result.Right - Before,
                      Seconds);
@@ -263,7 +269,7 @@ void Engine::commit() {
     if (Rows[I].WantLogits)
       R.promptRow(Row, RowAt(I));
     if (!R.prefilling())
-      R.start(S, RowAt(I));
+      R.start(S, ChoicesAt(I));
     ++I;
   }
   for (const std::shared_ptr<Request> &R : Running)

@@ -15,6 +15,7 @@ Session::Session(Executable &E, uint32_t Context)
     MaxContext = static_cast<uint32_t>(std::min<uint64_t>(Held, INT32_MAX));
   Ids.reserve(I.MaxTokens);
   Positions.reserve(I.MaxTokens);
+  Lengths.reserve(I.MaxTokens);
   RowSequence.reserve(I.MaxTokens);
   RowToLogit.reserve(I.MaxTokens);
   InStep.reserve(I.MaxSequences);
@@ -40,6 +41,8 @@ SequenceId Session::fork(SequenceId From) {
   Sequence &S = Sequences[Id];
   S.Pages = std::move(Pages);
   S.Length = Sequences[From].Length;
+  S.Tokens = Sequences[From].Tokens;
+  S.Valid = Sequences[From].Valid;
   for (uint32_t P : S.Pages)
     Pool.retain(P);
   return Id;
@@ -50,6 +53,11 @@ void Session::truncate(SequenceId Id, uint32_t Length) {
   if (Length >= S.Length)
     return;
   S.Length = Length;
+  if (info().Records) {
+    // A page that ends earlier holds the state of a token that is gone.
+    S.Tokens.resize(Length);
+    S.Valid = std::min(S.Valid, Length - Length % info().PageTokens);
+  }
   while (S.Pages.size() > pagesFor(Length)) {
     Pool.release(S.Pages.back());
     S.Pages.pop_back();
@@ -93,9 +101,10 @@ Status Session::check(std::span<const StepRow> Rows, size_t LogitFloats) {
     return doesNotFitError("step of " + std::to_string(InStep.size()) +
                            " sequences, at most " +
                            std::to_string(I.MaxSequences));
-  if (LogitFloats < Wanted * I.Vocab)
+  if (LogitFloats < Wanted * I.rowFloats())
     return usageError("room for " + std::to_string(LogitFloats) +
-                      " logits, expected " + std::to_string(Wanted * I.Vocab));
+                      " logits, expected " +
+                      std::to_string(Wanted * I.rowFloats()));
   for (SequenceId Id : InStep) {
     const Sequence &S = Sequences[Id];
     if (uint64_t{S.Length} + S.Added > MaxContext)
@@ -152,6 +161,7 @@ void Session::fill(std::span<const StepRow> Rows) {
   for (SequenceId Id : InStep)
     Sequences[Id].Added = 0;
   Positions.resize(Rows.size());
+  Lengths.resize(Rows.size());
   Ids.resize(Rows.size());
   RowSequence.resize(Rows.size());
   PromptRows = static_cast<uint32_t>(
@@ -166,11 +176,19 @@ void Session::fill(std::span<const StepRow> Rows) {
         R.Class == TokenClass::Prompt ? NextPrompt++ : NextGenerated++;
     Ids[At] = R.Token;
     Positions[At] = static_cast<int32_t>(S.Length + S.Added++);
+    Lengths[At] = Positions[At] + 1;
     RowSequence[At] = static_cast<int32_t>(S.Slot);
     if (R.WantLogits) {
       RowToLogit[I] = At; // for now; turned into a rank below
       LogitRows.push_back(static_cast<int32_t>(At));
     }
+  }
+  for (size_t I = 0, At = 0; I < Rows.size(); ++I) {
+    const StepRow &R = Rows[I];
+    const Sequence &S = Sequences[R.Sequence];
+    if (R.Class == TokenClass::Prompt)
+      Lengths[At++] = static_cast<int32_t>(R.PromptLength ? R.PromptLength
+                                                          : S.Length + S.Added);
   }
   std::sort(LogitRows.begin(), LogitRows.end());
   for (uint32_t &Row : RowToLogit)
@@ -214,23 +232,72 @@ Status Session::step(std::span<const StepRow> Rows, std::span<float> Logits) {
   }
 }
 
+/// Computes the tokens behind the last page that is whole again, without
+/// logits. The page is the sequence's own by then.
+Status Session::replay(Sequence &S) {
+  while (S.Valid < S.Length) {
+    Ids.clear(), Positions.clear(), RowSequence.clear(), Lengths.clear();
+    LogitRows.clear();
+    uint32_t Prompts = 0;
+    // Rows of one class at a time, as they came.
+    TokenClass Class = S.Tokens[S.Valid].Class;
+    uint32_t End = S.Valid;
+    while (End < S.Length && End - S.Valid < info().MaxTokens &&
+           S.Tokens[End].Class == Class) {
+      Ids.push_back(S.Tokens[End].Token);
+      Positions.push_back(static_cast<int32_t>(End));
+      RowSequence.push_back(0);
+      Lengths.push_back(S.Tokens[End].Length);
+      Prompts += Class == TokenClass::Prompt;
+      ++End;
+    }
+    StepInput In;
+    In.Ids = Ids;
+    In.Positions = Positions;
+    In.RowSequence = RowSequence;
+    In.Lengths = Lengths;
+    In.PromptRows = Prompts;
+    In.Sequences = 1;
+    In.PagesPerSequence = static_cast<uint32_t>(S.Pages.size());
+    In.PageTable = S.Pages;
+    LLMC_RETURN_IF_ERROR(Exec.step(In));
+    S.Valid = End;
+  }
+  return Status::success();
+}
+
+void Session::remember(std::span<const StepRow> Rows) {
+  uint32_t Prompt = 0, Generated = PromptRows;
+  for (const StepRow &R : Rows) {
+    uint32_t At = R.Class == TokenClass::Prompt ? Prompt++ : Generated++;
+    Sequence &S = Sequences[R.Sequence];
+    S.Tokens.push_back({R.Token, Lengths[At], R.Class});
+    S.Valid = static_cast<uint32_t>(S.Tokens.size());
+  }
+}
+
 Status Session::run(std::span<const StepRow> Rows, std::span<float> Logits) {
   Status S = check(Rows, Logits.size());
   for (size_t I = 0; I < InStep.size() && S.ok(); ++I)
     S = reserve(Sequences[InStep[I]]);
+  for (size_t I = 0; I < InStep.size() && S.ok() && info().Records; ++I)
+    S = replay(Sequences[InStep[I]]);
   if (S.ok()) {
     fill(Rows);
     StepInput In;
     In.Ids = Ids;
     In.Positions = Positions;
     In.RowSequence = RowSequence;
+    In.Lengths = Lengths;
     In.PromptRows = PromptRows;
     In.Sequences = static_cast<uint32_t>(InStep.size());
     In.PagesPerSequence = PagesPerSequence;
     In.PageTable = PageTable;
     In.LogitRows = LogitRows;
-    In.Logits = Logits.first(LogitRows.size() * info().Vocab);
+    In.Logits = Logits.first(LogitRows.size() * info().rowFloats());
     S = Exec.step(In);
+    if (S.ok() && info().Records)
+      remember(Rows);
   }
   return S;
 }

@@ -26,6 +26,9 @@ struct StepRow {
   int32_t Token;
   TokenClass Class;
   bool WantLogits;
+  /// Of a prompt that comes in several steps: its tokens; 0: those of the
+  /// sequence after this step.
+  uint32_t PromptLength = 0;
 };
 
 /// Used by one thread at a time. Borrows the Executable.
@@ -62,8 +65,15 @@ public:
   uint32_t logitIndex(size_t Row) const { return RowToLogit[Row]; }
 
 private:
+  /// What a row was, to compute it again.
+  struct Past {
+    int32_t Token, Length;
+    TokenClass Class;
+  };
   struct Sequence {
     std::vector<uint32_t> Pages;
+    std::vector<Past> Tokens; ///< of programs with records only
+    uint32_t Valid = 0;       ///< tokens that the records stand for
     uint32_t Length = 0;
     uint32_t Slot = 0;  ///< index in the current step
     uint32_t Added = 0; ///< rows of the current step
@@ -76,6 +86,8 @@ private:
   Status makeOwn(Sequence &S, uint32_t Index);
   void fill(std::span<const StepRow> Rows);
   Status run(std::span<const StepRow> Rows, std::span<float> Logits);
+  Status replay(Sequence &S);
+  void remember(std::span<const StepRow> Rows);
   void leaveStep(bool Commit);
 
   Executable &Exec;
@@ -86,7 +98,7 @@ private:
 
   // Of the current step; kept to spare allocations.
   std::vector<SequenceId> InStep;
-  std::vector<int32_t> Ids, Positions, RowSequence, LogitRows;
+  std::vector<int32_t> Ids, Positions, RowSequence, LogitRows, Lengths;
   std::vector<uint32_t> PageTable, RowToLogit;
   uint32_t PromptRows = 0, PagesPerSequence = 0;
 };

@@ -305,7 +305,7 @@ void runBatch(const RunFlags &F) {
     usage("--batch excludes a prompt, --tokens and --system");
   llmc_logits Wanted = logitsOf(F);
   llmc::Model M = F.Device.load(F.Artifact);
-  size_t Vocab = M.info().vocab;
+  size_t Vocab = M.info().outputs;
   std::vector<llmc::RequestOptions> All =
       readLines(F, M.text(), F.Sampling.over(M.defaultSampling()));
   if (Wanted != LLMC_LOGITS_NONE) {

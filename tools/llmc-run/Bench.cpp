@@ -71,7 +71,7 @@ int32_t tokenAt(uint32_t I, uint32_t Vocab) {
 
 void feed(llmc::Engine &E, const llmc::Sequence &S, uint32_t Count,
           const llmc_model_info &I, bool Logits) {
-  std::vector<float> Out(Logits ? I.vocab : 0);
+  std::vector<float> Out(Logits ? I.outputs : 0);
   for (uint32_t At = 0; At < Count;) {
     throwIfInterrupted();
     uint32_t N = std::min(Count - At, I.max_step_tokens);
@@ -106,7 +106,7 @@ double Bench::decodeSeconds(llmc::Engine &E, const llmc_model_info &I,
     All.push_back(E.sequence());
     feed(E, All.back(), std::max(Depth, 1u), I, false);
   }
-  std::vector<float> Logits(size_t{Batch} * I.vocab);
+  std::vector<float> Logits(size_t{Batch} * I.outputs);
   double Best = 0;
   for (uint32_t R = 0; R < F.Repeat; ++R) {
     for (llmc::Sequence &S : All)

@@ -125,7 +125,7 @@ void run(const RunFlags &F) {
   O.OnToken = streamer(F, T.hasVocabulary());
   NpyWriter Logits;
   if (O.Logits != LLMC_LOGITS_NONE)
-    Logits = NpyWriter(F.LogitsOut, logitsShape(O, M.info().vocab));
+    Logits = NpyWriter(F.LogitsOut, logitsShape(O, M.info().outputs));
   O.OnLogits = [&](uint32_t, std::span<const float> L) { Logits.add(L); };
   llmc::Engine E(M);
   llmc::Request R = E.submit(O);

@@ -128,7 +128,10 @@ CpuExecutable::load(const ProgramView &P, const DeviceLoadOptions &O) {
   E->Info.PageBytes = Program->page_bytes();
   E->Info.ArenaBytes = *std::max_element(Program->arena_bytes()->begin(),
                                          Program->arena_bytes()->end());
+  E->Lengths.resize(E->Info.MaxTokens);
   E->Info.Vocab = Program->vocab();
+  E->Info.Outputs = Program->outputs();
+  E->Info.Records = Program->records();
   if (E->Info.Pages && E->Info.PageBytes > (UINT64_C(1) << 46) / E->Info.Pages)
     return doesNotFitError("a KV pool of " + std::to_string(E->Info.Pages) +
                            " pages of " + std::to_string(E->Info.PageBytes) +
@@ -166,6 +169,10 @@ Status CpuExecutable::check(const StepInput &In) const {
                          " positions and row sequences, found " +
                          std::to_string(In.Positions.size()) + " and " +
                          std::to_string(In.RowSequence.size()));
+  if (!In.Lengths.empty() && In.Lengths.size() != T)
+    return internalError("step: expected " + std::to_string(T) +
+                         " lengths, found " +
+                         std::to_string(In.Lengths.size()));
   if (In.PromptRows > T)
     return tooMany("prompt rows", T, In.PromptRows);
   uint64_t Entries = uint64_t(In.Sequences) * In.PagesPerSequence;
@@ -173,10 +180,10 @@ Status CpuExecutable::check(const StepInput &In) const {
     return internalError("step: expected " + std::to_string(Entries) +
                          " page table entries, found " +
                          std::to_string(In.PageTable.size()));
-  if (In.Logits.size() < R * Info.Vocab)
+  if (In.Logits.size() < R * Info.rowFloats())
     return internalError("step: expected room for " +
-                         std::to_string(R * Info.Vocab) + " logits, found " +
-                         std::to_string(In.Logits.size()));
+                         std::to_string(R * Info.rowFloats()) +
+                         " logits, found " + std::to_string(In.Logits.size()));
   return Status::success();
 }
 
@@ -247,6 +254,11 @@ Status CpuExecutable::step(const StepInput &In) {
   Set(LLMC_ARG_ARENA, Arena.data());
   Set(LLMC_ARG_KV, Kv.data());
   Set(LLMC_ARG_BARRIER, Barrier.get());
+  if (In.Lengths.empty())
+    for (size_t I = 0; I < In.Positions.size(); ++I)
+      Lengths[I] = In.Positions[I] + 1;
+  Set(LLMC_ARG_LENGTHS,
+      In.Lengths.empty() ? Lengths.data() : In.Lengths.data());
   Pool->run(
       [](void *Arg, uint32_t Thread) {
         Job *J = static_cast<Job *>(Arg);

@@ -50,6 +50,7 @@ private:
   ExecutableInfo Info;
   uint32_t MaxContext = 0;
   std::vector<uint32_t> Buckets;
+  std::vector<int32_t> Lengths; ///< for callers that give none
   std::span<const uint8_t> Weights;
   CpuImage Image;
   Mapping Arena, Kv;

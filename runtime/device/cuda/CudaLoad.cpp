@@ -83,6 +83,7 @@ Status CudaExecutable::readFacts(const fb::Program &P,
   Facts.ArenaBytes =
       *std::max_element(P.arena_bytes()->begin(), P.arena_bytes()->end());
   Facts.Vocab = P.vocab();
+  Facts.Outputs = P.outputs();
   LogitRows = std::min(Facts.MaxTokens, LLMC_CUDA_LOGIT_ROWS);
   uint32_t PerSequence =
       (P.max_context() + P.page_tokens() - 1) / P.page_tokens();
@@ -96,7 +97,7 @@ Status CudaExecutable::allocate(const fb::Program &P, const ProgramView &View) {
         "the program needs " + std::to_string(P.weight_bytes()) +
         " bytes of weights, found " + std::to_string(View.Weights.size()));
   uint64_t KvBytes = Facts.PageBytes * Facts.Pages;
-  uint64_t LogitBytes = uint64_t{LogitRows} * Facts.Vocab * 4;
+  uint64_t LogitBytes = uint64_t{LogitRows} * Facts.rowFloats() * 4;
   // The last two are the plan's workspace.
   uint64_t Needed =
       P.weight_bytes() + Facts.ArenaBytes + KvBytes + LogitBytes + Layout.Bytes;

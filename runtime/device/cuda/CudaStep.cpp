@@ -31,12 +31,12 @@ Status CudaExecutable::checkStep(const StepInput &In) const {
                          " positions and " +
                          std::to_string(In.RowSequence.size()) + " sequences");
   size_t Entries = size_t{In.Sequences} * In.PagesPerSequence;
-  if (In.PageTable.size() < Entries || In.Logits.size() < R * Facts.Vocab)
-    return internalError("a step needs " + std::to_string(Entries) +
-                         " page table entries and " +
-                         std::to_string(R * Facts.Vocab) + " logits, found " +
-                         std::to_string(In.PageTable.size()) + " and " +
-                         std::to_string(In.Logits.size()));
+  if (In.PageTable.size() < Entries || In.Logits.size() < R * Facts.rowFloats())
+    return internalError(
+        "a step needs " + std::to_string(Entries) + " page table entries and " +
+        std::to_string(R * Facts.rowFloats()) + " logits, found " +
+        std::to_string(In.PageTable.size()) + " and " +
+        std::to_string(In.Logits.size()));
   return checkRows(In);
 }
 
@@ -116,8 +116,9 @@ Status CudaExecutable::runChunk(const StepInput &In, size_t Bucket,
   }
   if (Rows != 0)
     LLMC_RETURN_IF_ERROR(Api.check(
-        Api.MemcpyDtoHAsync(In.Logits.data() + FirstRow * Facts.Vocab,
-                            Logits.get(), Rows * Facts.Vocab * 4, Work.get()),
+        Api.MemcpyDtoHAsync(In.Logits.data() + FirstRow * Facts.rowFloats(),
+                            Logits.get(), Rows * Facts.rowFloats() * 4,
+                            Work.get()),
         "copy logits from the GPU"));
   return Api.check(Api.StreamSynchronize(Work.get()), "run a step");
 }

@@ -199,6 +199,8 @@ typedef struct llmc_model_info {
   const char *target;       /* "x86-64-avx512vnni", "sm_80"; borrowed */
   const char *note;         /* what the user should know of the choice of
                                device, or ""; borrowed */
+  uint32_t outputs;         /* floats of a row of logits: vocab, or the hidden
+                               size of a model without a head */
 } llmc_model_info;
 
 /* Facts of a loaded model; fills the fields that fit struct_size.
@@ -472,11 +474,10 @@ typedef struct llmc_row {
 } llmc_row;
 
 /* Appends one token per row, rows of a sequence in order, in one step.
- * logits: vocab floats for each row that wants them, prompt rows first, else
- * in the order of rows; NULL when none does. At most max_step_tokens rows of
- * max_batch sequences. On failure nothing was appended.
- * Since: 0.1, unstable.  Owns: rows and logits stay the caller's.
- * Threads: engine. */
+ * logits: `outputs` floats for each row that wants them, prompt rows first,
+ * else in the order of rows; NULL when none does. At most max_step_tokens rows
+ * of max_batch sequences. On failure nothing was appended. Since: 0.1,
+ * unstable.  Owns: rows and logits stay the caller's. Threads: engine. */
 llmc_error *llmc_engine_forward(llmc_engine *engine, const llmc_row *rows,
                                 size_t row_count, float *logits,
                                 size_t logits_count);
