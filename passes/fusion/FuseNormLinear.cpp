@@ -28,20 +28,21 @@ template <typename OpTy> bool takesNorm(OpTy Op, Value Norm) {
 /// True when a user reads the norm as the x of a product without norm.
 bool takesNorm(Operation *User, Value Norm) {
   return llvm::TypeSwitch<Operation *, bool>(User)
-      .Case<llm::LinearOp, llm::QkvOp, llm::LogitsOp>(
+      .Case<llm::LinearOp, llm::QkvOp, llm::LogitsOp, llm::TakeRowsOp>(
           [&](auto Op) { return takesNorm(Op, Norm); })
       .Default([](Operation *) { return false; });
 }
 
 void giveNorm(Operation *User, llm::NormOp Norm) {
   llvm::TypeSwitch<Operation *>(User)
-      .Case<llm::LinearOp, llm::QkvOp, llm::LogitsOp>([&](auto Op) {
-        Op.getXMutable().assign(Norm.getX());
-        Op.setNorm(Norm.getKind());
-        Op.setGainAttr(Norm.getGainAttr());
-        Op.setNormBiasAttr(Norm.getBiasAttr());
-        Op.setEpsAttr(Norm.getEpsAttr());
-      });
+      .Case<llm::LinearOp, llm::QkvOp, llm::LogitsOp, llm::TakeRowsOp>(
+          [&](auto Op) {
+            Op.getXMutable().assign(Norm.getX());
+            Op.setNorm(Norm.getKind());
+            Op.setGainAttr(Norm.getGainAttr());
+            Op.setNormBiasAttr(Norm.getBiasAttr());
+            Op.setEpsAttr(Norm.getEpsAttr());
+          });
 }
 
 std::string whyNot(llm::NormOp Norm) {

@@ -116,6 +116,15 @@ void ExeSymbols::makeStates(Type Dtype) {
   for (llm::StateOp Op : Ops) {
     int64_t Heads = Op.getKvHeads(), Dim = Op.getHeadDim(),
             VDim = Op.getVHeadDim();
+    if (Op.getKind() == "record") {
+      // A page holds one matrix of f32 per head, in as many rows of keys and
+      // values as that takes.
+      int64_t Row = int64_t(Program.getPageTokens()) *
+                    (Dtype.getIntOrFloatBitWidth() / 8);
+      int64_t Rows = std::max<int64_t>((Dim * VDim * 4 + Row - 1) / Row, 2);
+      Dim = Rows / 2;
+      VDim = Rows - Dim;
+    }
     exe::StateOp &State =
         ByGeometry[B.getDenseI64ArrayAttr({Heads, Dim, VDim})];
     if (!State) {
@@ -134,6 +143,14 @@ exe::BufferAttr ExeSymbols::state(StringRef Name) const {
       StateOf.lookup(StringAttr::get(Llm.getOp()->getContext(), Name));
   return exe::BufferAttr::get(Op.getContext(), exe::BufferKind::state,
                               Op.getSymNameAttr());
+}
+
+int64_t ExeSymbols::blockBytes(StringRef Name) {
+  exe::StateOp Op =
+      StateOf.lookup(StringAttr::get(Llm.getOp()->getContext(), Name));
+  return int64_t(Op.getHeadDim() + Op.getVHeadDim()) *
+         int64_t(Program.getPageTokens()) *
+         (Op.getDtype().getIntOrFloatBitWidth() / 8);
 }
 
 llm::StateOp ExeSymbols::stateOf(StringRef Name) const {

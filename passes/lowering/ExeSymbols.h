@@ -30,6 +30,8 @@ public:
   exe::BufferAttr state(llvm::StringRef State) const;
   llm::StateOp stateOf(llvm::StringRef Name) const;
   int64_t layerOf(llvm::StringRef State) const;
+  /// Bytes of one head of a state in a page.
+  int64_t blockBytes(llvm::StringRef State);
 
 private:
   mlir::StringAttr insertFront(mlir::Operation *Op);

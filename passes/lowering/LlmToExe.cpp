@@ -2,6 +2,7 @@
 // phase; what fusion has not joined runs as a phase of its own, correct but
 // slower. Nothing is decided here: layouts, numerics and cache type come from
 // choose-precision, scratch sizes from the kernels.
+#include "compiler/kernels/RowCode.h"
 #include "compiler/kernels/cpu/Scratch.h"
 #include "compiler/weights/Layout.h"
 #include "passes/lowering/ExeSymbols.h"
@@ -56,6 +57,12 @@ private:
   LogicalResult lower(llm::GluOp Op);
   LogicalResult lower(llm::AddOp Op);
   LogicalResult lower(llm::ScaleOp Op);
+  LogicalResult lower(llm::RowwiseOp Op);
+  LogicalResult lower(llm::ExpertsOp Op);
+  LogicalResult lower(llm::TakeRowsOp Op);
+  LogicalResult lower(llm::SelectByLengthOp Op);
+  LogicalResult lower(llm::CausalConvOp Op);
+  LogicalResult lower(llm::LinearAttentionOp Op);
   LogicalResult lower(llm::LogitsOp Op);
 
   PhaseBuilder phase(StringRef Kernel) {
@@ -334,6 +341,120 @@ LogicalResult StepLowering::lower(llm::ScaleOp Op) {
   return success();
 }
 
+LogicalResult StepLowering::lower(llm::RowwiseOp Op) {
+  PhaseBuilder P = phase("rowwise");
+  for (int64_t I = 0; I < kernels::RowInputs; ++I) {
+    bool Given = I < int64_t(Op.getInputs().size());
+    std::string N = std::to_string(I);
+    if (Given)
+      P.buffer("in" + N, in(Op.getInputs()[I]));
+    P.integer("n" + N, Given ? features(Op.getInputs()[I]) : 0);
+  }
+  int64_t Scratch = Op.getScratch();
+  P.buffer("program", weight(Op.getProgram()))
+      .buffer("out", out(Op, "row"))
+      .buffer("xq", Scratch ? Symbols.slot(Op.getLoc(), "xq", Scratch * 4)
+                            : exe::BufferAttr())
+      .integer("count", Op.getCount())
+      .integer("scratch", Scratch)
+      .integer("n", features(Op.getResult()))
+      .build(B, Op.getLoc());
+  return success();
+}
+
+LogicalResult StepLowering::lower(llm::ExpertsOp Op) {
+  int64_t Experts = features(Op.getRoute()), Slots = Op.getSlots();
+  exe::PackedWeightOp W = Symbols.weight(Op.getWeight());
+  if (!W)
+    return failure();
+  int64_t K = W.getCols(), Each = Op.getCombine() ? Slots : 1;
+  exe::BufferAttr Xq;
+  if (Target.Kind == TargetKind::Cpu)
+    Xq = Symbols.slot(Op.getLoc(), "xq",
+                      Each * kernels::xqBytesPerToken(K, policy(Op)));
+  phase("experts")
+      .buffer("x", in(Op.getX()))
+      .buffer("route", in(Op.getRoute()))
+      .buffer("weight", weight(Op.getWeight()))
+      .buffer("bias", weight(Op.getBias()))
+      .buffer("out", out(Op, "experts"))
+      .buffer("xq", Xq)
+      .integer("k", K)
+      .integer("n", int64_t(W.getRows()) / Experts)
+      .integer("experts", Experts)
+      .integer("slots", Slots)
+      .integer("combine", Op.getCombine())
+      .integer("wtype", weightType(Op.getWeight()))
+      .integer("xpolicy", policy(Op))
+      .build(B, Op.getLoc());
+  return success();
+}
+
+LogicalResult StepLowering::lower(llm::SelectByLengthOp Op) {
+  phase("select_by_length")
+      .buffer("a", in(Op.getA()))
+      .buffer("b", in(Op.getB()))
+      .buffer("out", out(Op, "rope"))
+      .integer("n", features(Op.getA()))
+      .integer("threshold", Op.getThreshold())
+      .build(B, Op.getLoc());
+  return success();
+}
+
+LogicalResult StepLowering::lower(llm::CausalConvOp Op) {
+  phase("causal_conv")
+      .buffer("x", in(Op.getX()))
+      .buffer("kv", Symbols.state(Op.getState()))
+      .buffer("weight_vector", weight(Op.getWeight()))
+      .buffer("bias", weight(Op.getBias()))
+      .buffer("out", out(Op, "conv"))
+      .integer("n", features(Op.getX()))
+      .integer("taps", Op.getTaps())
+      .integer("activation", static_cast<int64_t>(Op.getActivation()))
+      .integer("kvtype", kvType())
+      .build(B, Op.getLoc(), Symbols.layerOf(Op.getState()));
+  return success();
+}
+
+LogicalResult StepLowering::lower(llm::LinearAttentionOp Op) {
+  llm::StateOp State = Symbols.stateOf(Op.getState());
+  int64_t KvHeads = State.getKvHeads(),
+          Decay = Op.getDecay() ? features(Op.getDecay()) / KvHeads : 0;
+  phase("linear_attention")
+      .buffer("q", in(Op.getQ()))
+      .buffer("k", in(Op.getK()))
+      .buffer("v", in(Op.getV()))
+      .buffer("decay", in(Op.getDecay()))
+      .buffer("beta", in(Op.getBeta()))
+      .buffer("kv", Symbols.state(Op.getState()))
+      .buffer("out", out(Op, "a"))
+      .integer("heads", Op.getHeads())
+      .integer("kv_heads", KvHeads)
+      .integer("head_dim", State.getHeadDim())
+      .integer("v_head_dim", State.getVHeadDim())
+      .integer("decay_dim", Decay)
+      .integer("delta", Op.getDelta())
+      .integer("block", Symbols.blockBytes(Op.getState()))
+      .real("scale", Op.getScale())
+      .build(B, Op.getLoc(), Symbols.layerOf(Op.getState()));
+  return success();
+}
+
+/// The rows of a graph without a head take the place of logits.
+LogicalResult StepLowering::lower(llm::TakeRowsOp Op) {
+  phase("take_rows")
+      .buffer("x", in(Op.getX()))
+      .buffer("gain", weight(Op.getGain()))
+      .buffer("norm_bias", weight(Op.getNormBias()))
+      .buffer("logit_rows", arg("logit_rows"))
+      .buffer("out", arg("logits"))
+      .integer("n", features(Op.getX()))
+      .integer("norm", static_cast<int64_t>(Op.getNorm()))
+      .real("eps", Op.getEps())
+      .build(B, Op.getLoc());
+  return success();
+}
+
 LogicalResult StepLowering::lower(llm::LogitsOp Op) {
   if (!llvm::all_of(Op->getUsers(),
                     [](Operation *U) { return isa<func::ReturnOp>(U); }))
@@ -350,6 +471,12 @@ LogicalResult StepLowering::lower(llm::LogitsOp Op) {
 }
 
 LogicalResult StepLowering::lower(Operation *Op) {
+  if (Target.Kind != TargetKind::Cpu &&
+      isa<llm::RowwiseOp, llm::ExpertsOp, llm::TakeRowsOp,
+          llm::SelectByLengthOp, llm::CausalConvOp, llm::LinearAttentionOp>(Op))
+    return Op->emitError("'") << Op->getName()
+                              << "' has no CUDA kernel yet: compile for a CPU "
+                                 "target";
   for (Value V : Op->getResults()) {
     RankedTensorType Type = dyn_cast<RankedTensorType>(V.getType());
     if (!Type || Type.getRank() != 2 || Type.isDynamicDim(1))
@@ -360,6 +487,8 @@ LogicalResult StepLowering::lower(Operation *Op) {
       .Case<llm::EmbedOp, llm::RopeTableOp, llm::NormOp, llm::LinearOp,
             llm::QkvOp, llm::RopeOp, llm::KvWriteOp, llm::AttentionOp,
             llm::ActivationOp, llm::GluOp, llm::AddOp, llm::ScaleOp,
+            llm::RowwiseOp, llm::ExpertsOp, llm::TakeRowsOp,
+            llm::SelectByLengthOp, llm::CausalConvOp, llm::LinearAttentionOp,
             llm::LogitsOp>([&](auto Known) { return lower(Known); })
       .Default([](Operation *Other) {
         return Other->emitError("'")
@@ -374,8 +503,10 @@ LogicalResult StepLowering::run(func::FuncOp Step) {
            << " arguments, expected ids and positions";
   Operation *Return = Step.getBody().front().getTerminator();
   if (Return->getNumOperands() != 1 ||
-      !Return->getOperand(0).getDefiningOp<llm::LogitsOp>())
-    return Step.emitError("step must return the result of one llm.logits");
+      !isa_and_nonnull<llm::LogitsOp, llm::TakeRowsOp>(
+          Return->getOperand(0).getDefiningOp()))
+    return Step.emitError(
+        "step must return the result of one llm.logits or llm.take_rows");
   Buffers[Step.getArgument(0)] = arg("ids");
   Buffers[Step.getArgument(1)] = arg("positions");
   Type Kv = cast<TypeAttr>(Module->getAttr("llm.kv_cache")).getValue();

@@ -187,8 +187,8 @@ LogicalResult ChoosePrecision::setLayout(StringRef Weight, StringRef Layout) {
 
 /// True for the op's attributes that name a matrix; all others name a vector.
 bool isMatrix(Operation *Op, StringRef Attr) {
-  return Attr == "weight" &&
-         isa<llm::EmbedOp, llm::LinearOp, llm::QkvOp, llm::LogitsOp>(Op);
+  return Attr == "weight" && isa<llm::EmbedOp, llm::LinearOp, llm::QkvOp,
+                                 llm::ExpertsOp, llm::LogitsOp>(Op);
 }
 
 LogicalResult ChoosePrecision::annotateWeights(const Choice &C) {
@@ -219,7 +219,7 @@ LogicalResult ChoosePrecision::annotateWeights(const Choice &C) {
 LogicalResult ChoosePrecision::annotateOps(const Choice &C) {
   bool Any = false;
   getOperation().walk([&](Operation *Op) {
-    if (!isa<llm::LinearOp, llm::QkvOp, llm::LogitsOp>(Op))
+    if (!isa<llm::LinearOp, llm::QkvOp, llm::ExpertsOp, llm::LogitsOp>(Op))
       return;
     FlatSymbolRefAttr Ref = Op->getAttrOfType<FlatSymbolRefAttr>("weight");
     llm::WeightOp W =
