@@ -4,6 +4,7 @@
 
 #include "compiler/eval/Convert.h"
 #include "compiler/eval/QuantizedValue.h"
+#include "passes/raise/RowProgram.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 #include <cmath>
@@ -302,6 +303,53 @@ Result<Matrix> LlmInterpreter::logits(llm::LogitsOp Op) {
   return Y;
 }
 
+Result<Matrix> LlmInterpreter::rowwise(llm::RowwiseOp Op) {
+  LLMC_ASSIGN_OR_RETURN(const Matrix *Code, weight(Op.getProgramAttr()));
+  RowProgram P;
+  P.Count = Op.getCount();
+  P.Scratch = Op.getScratch();
+  P.Width = cast<RankedTensorType>(Op.getType()).getShape().back();
+  P.Table = Code->Data;
+  std::vector<std::vector<float>> Inputs;
+  for (Value V : Op.getInputs()) {
+    P.Widths.push_back(in(V).Cols);
+    Inputs.push_back(in(V).Data);
+  }
+  int64_t Rows = in(Op.getInputs().front()).Rows;
+  return Matrix{Rows, P.Width, runRowProgram(P, Inputs, Rows)};
+}
+
+Result<Matrix> LlmInterpreter::experts(llm::ExpertsOp Op) {
+  LLMC_ASSIGN_OR_RETURN(const Matrix *W, weight(Op.getWeightAttr()));
+  const Matrix *B = nullptr;
+  if (Op.getBias()) {
+    LLMC_ASSIGN_OR_RETURN(B, weight(Op.getBiasAttr()));
+  }
+  const Matrix &X = in(Op.getX()), &Route = in(Op.getRoute());
+  int64_t Slots = Op.getSlots(), N = W->Rows / Route.Cols;
+  bool Combine = Op.getCombine();
+  Matrix Out{X.Rows, Combine ? N : Slots * N, {}};
+  Out.Data.resize(size_t(Out.Rows * Out.Cols));
+  for (int64_t R = 0; R < X.Rows; ++R)
+    for (int64_t E = 0, Slot = 0; E < Route.Cols && Slot < Slots; ++E) {
+      double Share = Route.row(R)[E];
+      if (Share == 0)
+        continue;
+      const float *Row = X.row(R) + (Combine ? Slot * W->Cols : 0);
+      for (int64_t I = 0; I < N; ++I) {
+        double Sum = B ? B->Data[size_t(E * N + I)] : 0;
+        for (int64_t K = 0; K < W->Cols; ++K)
+          Sum += double(Row[K]) * W->row(E * N + I)[K];
+        if (Combine)
+          Out.row(R)[I] += float(Share * Sum);
+        else
+          Out.row(R)[Slot * N + I] = float(Sum);
+      }
+      ++Slot;
+    }
+  return Out;
+}
+
 Result<Matrix> LlmInterpreter::elementwise(Operation &Op) {
   Matrix Out = in(Op.getOperand(0));
   for (size_t I = 0; I < Out.Data.size(); ++I) {
@@ -334,6 +382,15 @@ Status LlmInterpreter::run(Operation &Op) {
           .Case([&](llm::RopeOp O) { return rope(O); })
           .Case([&](llm::AttentionOp O) { return attention(O); })
           .Case([&](llm::LogitsOp O) { return logits(O); })
+          .Case([&](llm::SelectByLengthOp O) {
+            return in(Length > int64_t(O.getThreshold()) ? O.getB() : O.getA());
+          })
+          .Case([&](llm::RowwiseOp O) { return rowwise(O); })
+          .Case([&](llm::ExpertsOp O) { return experts(O); })
+          .Case([&](llm::TakeRowsOp O) {
+            return norm(in(O.getX()), O.getNorm(), O.getGainAttr(),
+                        O.getNormBiasAttr(), O.getEps().convertToFloat(), 1);
+          })
           .Case<llm::ActivationOp, llm::GluOp, llm::AddOp, llm::ScaleOp>(
               [&](Operation *O) { return elementwise(*O); })
           .Default([](Operation *O) -> Result<Matrix> {
@@ -352,6 +409,7 @@ Result<Matrix> LlmInterpreter::step(const std::vector<int64_t> &TheIds,
   if (!Step)
     return unsupportedError("the module has no step function");
   Ids = TheIds;
+  Length = std::max<int64_t>(Length, ThePositions.back() + 1);
   Positions = ThePositions;
   Values.clear();
   Block &Body = Step.getBody().front();

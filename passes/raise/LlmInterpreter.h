@@ -34,6 +34,8 @@ public:
 
   /// One step: ids and positions of the next tokens of the sequence; logits of
   /// each. Caches are kept for the next call.
+  /// Tokens of the whole sequence, where it comes in several steps.
+  void setLength(int64_t Tokens) { Length = Tokens; }
   Result<Matrix> step(const std::vector<int64_t> &Ids,
                       const std::vector<int64_t> &Positions);
 
@@ -56,6 +58,9 @@ private:
   Result<Matrix> rope(llm::RopeOp Op);
   Result<Matrix> attention(llm::AttentionOp Op);
   Result<Matrix> logits(llm::LogitsOp Op);
+  int64_t Length = 0; ///< of the sequence, see setLength
+  Result<Matrix> rowwise(llm::RowwiseOp Op);
+  Result<Matrix> experts(llm::ExpertsOp Op);
   Result<Matrix> elementwise(mlir::Operation &Op);
   Status write(llm::KvWriteOp Op);
   const Matrix &in(mlir::Value V) { return Values[V]; }

@@ -30,6 +30,10 @@ std::unique_ptr<mlir::Pass>
 createCanonicalizeQuantized(eval::WeightReader Reader);
 std::unique_ptr<mlir::Pass> createRaiseMask(eval::WeightReader Reader);
 std::unique_ptr<mlir::Pass> createRaiseAttention(eval::WeightReader Reader);
+std::unique_ptr<mlir::Pass> createRaiseState(eval::WeightReader Reader);
+std::unique_ptr<mlir::Pass> createRaiseMoe(eval::WeightReader Reader);
+std::unique_ptr<mlir::Pass> createRaiseRowwise(eval::WeightReader Reader,
+                                               bool OfHeads = false);
 
 /// Compares a raised module with the unraised one (caches paired by
 /// raise-kv-cache) on sample tokens; logits must agree to 1e-4 of the largest.

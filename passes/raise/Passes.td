@@ -185,6 +185,72 @@ def RaiseAttention : Pass<"llmc-raise-attention", "::mlir::ModuleOp"> {
   }];
 }
 
+def RaiseState : Pass<"llmc-raise-state", "::mlir::ModuleOp"> {
+  let summary = "short convolutions and linear attention → llm ops with state";
+  let dependentDialects = LlmAndOnnx;
+  let options = [Option<"Model", "model", "std::string", "\"\"",
+                        "path of the model file, to read small weights from">];
+  let description = [{
+    Fires on CausalConvWithState and LinearAttention, and on a depthwise Conv
+    that is a causal convolution of the end of a cache input and the new tokens,
+    which is proved on samples in one step and in two.
+
+    ```mlir
+    %y, %present = onnx.causal_conv_with_state %x, %w, %b, %past
+    // becomes
+    %t = onnx.transpose %x {perm = [0, 2, 1]}
+    %r = llm.causal_conv %t, @conv0 {weight = @w.w.flat, bias = @w.b, taps = 3}
+    %y = onnx.transpose %r {perm = [0, 2, 1]}
+    ```
+  }];
+}
+
+def RaiseMoe : Pass<"llmc-raise-moe", "::mlir::ModuleOp"> {
+  let summary = "mixtures of experts in every spelling → llm.experts";
+  let dependentDialects = LlmAndOnnx;
+  let options = [Option<"Model", "model", "std::string", "\"\"",
+                        "path of the model file, to read small weights from">];
+  let description = [{
+    Loops over experts that gather tokens become sums over all tokens; sums of
+    experts of one form, each times a weight of the router, and batched products
+    with all experts become products with the chosen ones. The routing weights
+    are rows of one weight per expert, for `raise-rowwise`.
+
+    ```mlir
+    %a = onnx.mul %expert0, %w0
+    %b = onnx.mul %expert1, %w1
+    %y = onnx.add %a, %b
+    // becomes
+    %r = onnx.concat %w0, %w1 {axis = 2}
+    %u = llm.experts %x, %r, @up {slots = 1}
+    %h = llm.activation %u {kind = silu}
+    %y = llm.experts %h, %r, @down {slots = 1, combine}
+    ```
+  }];
+}
+
+def RaiseRowwise : Pass<"llmc-raise-rowwise", "::mlir::ModuleOp"> {
+  let summary = "functions of single token rows that no recogniser knows → llm.rowwise";
+  let dependentDialects = LlmAndOnnx;
+  let options = [Option<"Model", "model", "std::string", "\"\"",
+                        "path of the model file, to read small weights from">,
+                 Option<"Heads", "heads", "bool", "false",
+                        "only what attention blocks take as q, k and v">];
+  let description = [{
+    Fires on what an llm op takes and that has no token rows yet, if on samples
+    it is a function of the rows it comes from: elementwise ops, moves,
+    reductions and choices by index along the features.
+
+    ```mlir
+    %a = onnx.abs %h
+    %s = onnx.reduce_max %a, %last
+    %y = onnx.div %h, %s
+    // becomes
+    %y = llm.rowwise %h {program = @w.rowwise, count = 3, scratch = 32}
+    ```
+  }];
+}
+
 def RaiseModel : Pass<"llmc-raise-model", "::mlir::ModuleOp"> {
   let summary = "the padded graph → the token-major step function";
   let dependentDialects = LlmAndOnnx;

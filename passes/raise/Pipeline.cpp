@@ -14,10 +14,19 @@ void buildRaisePipeline(mlir::OpPassManager &PM, const RaiseOptions &Options) {
   PM.addPass(createRaiseNorm());
   PM.addPass(createRaiseLinear());
   PM.addPass(createRaiseActivation());
+  // While cache inputs are still what convolutions start from.
+  PM.addPass(createRaiseState(Options.Reader));
+  // Experts are made of products and gates; routers have a softmax that is no
+  // attention.
+  PM.addPass(createRaiseMoe(Options.Reader));
   // Rope before attention: its results are the leaves of an attention block.
   PM.addPass(createRaiseRope(Options.Reader));
+  // What blocks of attention start from must be rows by then.
+  PM.addPass(createRaiseRowwise(Options.Reader, /*OfHeads=*/true));
   PM.addPass(createRaiseMask(Options.Reader));
   PM.addPass(createRaiseAttention(Options.Reader));
+  // Last: whatever the recognisers left.
+  PM.addPass(createRaiseRowwise(Options.Reader));
   PM.addPass(createRaiseModel());
 }
 } // namespace llmc::raise

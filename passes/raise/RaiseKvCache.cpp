@@ -54,6 +54,13 @@ struct RaiseKvCache : impl::RaiseKvCacheBase<RaiseKvCache> {
   /// The one float input that V is made of by moving elements; null if V is
   /// that input itself, or no Concat adds something to it.
   BlockArgument pastOf(Value V) {
+    // A state that an op replaces.
+    if (Operation *Op = V.getDefiningOp())
+      if (StringRef Name = Op->getName().stripDialect();
+          Name.ends_with("causal_conv_with_state") ||
+          Name.ends_with("linear_attention"))
+        if (Op->getNumOperands() > 3 && V == Op->getResult(1))
+          return dyn_cast<BlockArgument>(skip(Op->getOperand(3)));
     BlockArgument Past;
     bool Grows = false;
     llvm::SetVector<Value> Work;

@@ -8,6 +8,7 @@
 #include "passes/raise/Passes.h"
 #include "passes/raise/Roles.h"
 #include "passes/raise/RowChoice.h"
+#include "passes/raise/TokenRows.h"
 
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -22,9 +23,11 @@ using namespace mlir;
 namespace llmc::raise {
 namespace {
 
-/// How the graph ends: logits = cap(multiplier * head(x)).
+/// How the graph ends: logits = cap(multiplier * head(x)), or the rows X of a
+/// graph without a head.
 struct Ending {
   llm::LinearOp Head;
+  Value X;
   double Multiplier = 1, Softcap = 0;
   SmallVector<Operation *> Tail; ///< ops between head and output
 };
@@ -45,12 +48,6 @@ std::optional<std::pair<double, Value>> softcapOf(onnx::MulOp Mul) {
   return std::nullopt;
 }
 
-bool keepsRows(Operation *Op) {
-  return isa<onnx::ReshapeOp, onnx::FlattenOp, onnx::UnsqueezeOp,
-             onnx::SqueezeOp, onnx::IdentityOp, onnx::DropoutOp>(Op) ||
-         (isa<onnx::CastOp>(Op) && skip(Op->getResult(0)) != Op->getResult(0));
-}
-
 std::optional<Ending> endingOf(Value V) {
   Ending Out;
   for (int Steps = 0; Steps < 32; ++Steps) {
@@ -61,6 +58,7 @@ std::optional<Ending> endingOf(Value V) {
     if (auto Linear = dyn_cast<llm::LinearOp>(Op)) {
       Out.Tail.pop_back();
       Out.Head = Linear;
+      Out.X = Linear.getX();
       return Out;
     }
     if (keepsRows(Op)) {
@@ -107,6 +105,10 @@ public:
 private:
   int64_t vocabulary();
   LogicalResult findLogits();
+  bool findHiddenRows();
+  int64_t outputs() {
+    return featuresOfRows(End.Head ? Value(End.Head) : End.X);
+  }
   void warnOfDroppedOutputs();
   SmallVector<Operation *> needed();
   LogicalResult convert(Operation &Op);
@@ -117,7 +119,7 @@ private:
     return RankedTensorType::get({ShapedType::kDynamic, Features},
                                  Float32Type::get(Context));
   }
-  int64_t featuresOfRows(Value V) const;
+  Value makeEnd(Value X);
   void finish();
   void renameWeights();
 
@@ -174,6 +176,8 @@ LogicalResult Stepper::findLogits() {
       LogitsResult = I;
     }
   }
+  if (!Best && findHiddenRows())
+    return success();
   if (!Best) {
     Main.emitError() << "no logits among the " << Return->getNumOperands()
                      << " outputs: none is a product of token rows with a "
@@ -193,6 +197,40 @@ LogicalResult Stepper::findLogits() {
     return failure();
   }
   return success();
+}
+
+/// A graph that was exported without its head ends in rows of the width of the
+/// embedding: the step gives those.
+bool Stepper::findHiddenRows() {
+  int64_t Width = -1;
+  for (Operation &Op : Main.getBody().front())
+    if (auto Old = dyn_cast<llm::EmbedOp>(Op); Old && !isPositions(Old))
+      Width = featuresOf(Old);
+  TokenRows Rows(R);
+  int64_t BestRank = 0;
+  for (OpOperand &Out :
+       Main.getBody().front().getTerminator()->getOpOperands()) {
+    unsigned I = Out.getOperandNumber();
+    Value V = Out.get();
+    if (Main.getResultAttr(I, CacheAttr) || rankOf(V) != 3 || !Rows.has(V) ||
+        !getElementTypeOrSelf(V).isF32())
+      continue;
+    // The last state if all of them are outputs.
+    auto Name = Main.getResultAttrOfType<StringAttr>(I, onnx::NameAttr);
+    StringRef Text = Name ? Name.getValue() : StringRef();
+    int64_t Rank = 1 + (featuresOf(V) == Width) + 2 * Text.contains("hidden") +
+                   4 * Text.contains("last");
+    if (Rank <= BestRank)
+      continue;
+    BestRank = Rank;
+    End = Ending();
+    End.X = V;
+    LogitsResult = I;
+  }
+  if (BestRank > 0)
+    Main.emitWarning() << "the graph has no head: the step gives rows of "
+                       << featuresOf(End.X) << " hidden values, no logits";
+  return BestRank > 0;
 }
 
 void Stepper::warnOfDroppedOutputs() {
@@ -217,22 +255,11 @@ void Stepper::warnOfDroppedOutputs() {
                      << Text;
 }
 
-int64_t Stepper::featuresOfRows(Value V) const {
-  // All static dims from the end on: [b, s, h, d] are rows of h * d.
-  auto Type = dyn_cast<RankedTensorType>(V.getType());
-  if (!Type)
-    return -1;
-  int64_t F = 1, Rank = Type.getRank();
-  for (int64_t D = Rank - 1; D >= 1 && !Type.isDynamicDim(D); --D)
-    F *= Type.getDimSize(D);
-  return Rank < 1 || Type.isDynamicDim(Rank - 1) ? -1 : F;
-}
-
 /// Ops on the way from the ids to the head, in order.
 SmallVector<Operation *> Stepper::needed() {
   llvm::SetVector<Value> Work;
   DenseSet<Operation *> Seen;
-  Work.insert(End.Head.getX());
+  Work.insert(End.X);
   for (size_t I = 0; I < Work.size(); ++I) {
     Operation *Op = Work[I].getDefiningOp();
     if (!Op || !Seen.insert(Op).second)
@@ -241,7 +268,8 @@ SmallVector<Operation *> Stepper::needed() {
       continue; // ids and positions become those of the step
     for (Value V : Op->getOperands())
       if (R.isData(V) ||
-          isa_and_nonnull<llm::RopeTableOp, llm::EmbedOp>(V.getDefiningOp()))
+          isa_and_nonnull<llm::RopeTableOp, llm::EmbedOp,
+                          llm::SelectByLengthOp>(V.getDefiningOp()))
         Work.insert(V);
   }
   SmallVector<Operation *> Out;
@@ -373,14 +401,14 @@ LogicalResult Stepper::run() {
   B.setInsertionPoint(Main);
   Step = func::FuncOp::create(
       B, Main.getLoc(), "step",
-      B.getFunctionType({Ids, Ids}, {rowsType(featuresOf(End.Head))}));
+      B.getFunctionType({Ids, Ids}, {rowsType(outputs())}));
   B.setInsertionPointToStart(Step.addEntryBlock());
   for (Operation *Op : needed())
     if (failed(convert(*Op)) && Problems > 20)
       break;
   if (Problems > 20)
     Main.emitError() << "more than 20 nodes are not supported";
-  Value X = rows(End.Head.getX());
+  Value X = rows(End.X);
   if (Problems == 0 && (Layers == 0 || !X)) {
     ++Problems;
     Main.emitError() << "no causal attention between tokens and logits: not a "
@@ -390,16 +418,23 @@ LogicalResult Stepper::run() {
     Step.erase();
     return failure();
   }
+  func::ReturnOp::create(B, Main.getLoc(), makeEnd(X));
+  warnOfDroppedOutputs();
+  finish();
+  return success();
+}
+
+Value Stepper::makeEnd(Value X) {
   llm::LinearOp Head = End.Head;
-  Value Logits = llm::LogitsOp::create(
+  if (!Head)
+    return llm::TakeRowsOp::create(B, End.X.getLoc(), rowsType(outputs()), X,
+                                   llm::NormKind::none, nullptr, nullptr,
+                                   llvm::APFloat(0.0f));
+  return llm::LogitsOp::create(
       B, Head.getLoc(), rowsType(featuresOf(Head)), X, Head.getWeight(),
       Head.getBiasAttr(), llm::NormKind::none, nullptr, nullptr,
       llvm::APFloat(0.0f), llvm::APFloat(float(End.Multiplier)),
       llvm::APFloat(float(End.Softcap)));
-  func::ReturnOp::create(B, Main.getLoc(), Logits);
-  warnOfDroppedOutputs();
-  finish();
-  return success();
 }
 
 void Stepper::finish() {
@@ -407,7 +442,10 @@ void Stepper::finish() {
   auto Table = Symbols.lookup<llm::WeightOp>(Embed.getWeight());
   auto Shape = cast<RankedTensorType>(Table.getType()).getShape();
   NamedAttrList Model;
-  Model.set("vocab", B.getI64IntegerAttr(featuresOf(End.Head)));
+  Model.set("vocab",
+            B.getI64IntegerAttr(End.Head ? featuresOf(End.Head) : Shape[0]));
+  if (!End.Head)
+    Model.set("outputs", B.getI64IntegerAttr(outputs()));
   Model.set("hidden", B.getI64IntegerAttr(Shape[1]));
   Model.set("layers", B.getI64IntegerAttr(Layers));
   // Tables end somewhere; a sequence must not go on.

@@ -16,6 +16,7 @@
 
 #include <cmath>
 #include <map>
+#include <memory>
 
 namespace llmc::raise {
 #define GEN_PASS_DEF_RAISEROPE
@@ -37,6 +38,9 @@ struct Table {
   std::vector<float> Freq;     ///< [half]; empty: given tables
   std::vector<float> Cos, Sin; ///< [rows][half]
   int64_t Rows = 0;
+  /// Another table for sequences longer than Threshold.
+  std::shared_ptr<Table> Long;
+  int64_t Threshold = 0;
 
   bool at(int64_t Position, int64_t I, double &C, double &S) const {
     if (Freq.empty()) {
@@ -78,8 +82,10 @@ template <typename OpTy> OpTy findAbove(Value V) {
 
 class Finder {
 public:
-  Finder(func::FuncOp Main, const Roles &TheRoles, eval::WeightReader Reader)
-      : R(TheRoles), Past(R.find(Role::Past) ? 2 : 0),
+  Finder(func::FuncOp TheMain, const Roles &TheRoles,
+         eval::WeightReader TheReader)
+      : Main(TheMain), R(TheRoles), Reader(std::move(TheReader)),
+        Past(R.find(Role::Past) ? 2 : 0),
         Seq(R.fixedTokens() > 0 ? R.fixedTokens() : 5),
         Plain(Main, R, Reader, Sample{Past, Seq, {}, 0}),
         Shuffled(Main, R, Reader, Sample{Past, Seq, shuffled(Seq), 0}),
@@ -92,10 +98,14 @@ public:
 
 private:
   std::string readTable(const Cone &C, Table &T);
-  std::string readAngles(onnx::CosOp Cos, Table &T);
+  std::string readLong(Value CosLeaf, Value SinLeaf, onnx::CosOp Cos, Table &T);
+  std::string findThreshold(Value CosLeaf, Value SinLeaf, bool Computed,
+                            int64_t &Threshold);
+  std::string readAngles(onnx::CosOp Cos, Table &T, Probe &From);
   std::string checkFar(onnx::CosOp Cos, const Table &T, bool Columns,
                        size_t Step);
-  std::string readFile(Value CosLeaf, Value SinLeaf, Table &T);
+  std::string readFile(Value CosLeaf, Value SinLeaf, Table &T, Sample S);
+  std::string readWhole(Value CosLeaf, Value SinLeaf, Table &T);
   bool same(Probe &P, const Rotation &Rot, const Table &T,
             const std::vector<int64_t> &Positions);
   std::vector<int64_t> positions(const Probe &P) const;
@@ -106,7 +116,9 @@ private:
     return Past ? Sample{Far, 2, {}, 0} : Sample{0, Far / 16, {}, 0};
   }
 
+  func::FuncOp Main;
   const Roles &R;
+  eval::WeightReader Reader;
   int64_t Past; ///< tokens in the cache, if there is one
   int64_t Seq;  ///< new tokens of the samples
   /// Start begins at position 0, Next at 1.
@@ -141,8 +153,8 @@ static std::vector<float> anglesOf(const eval::Tensor &A, int64_t Seq,
   return Row;
 }
 
-std::string Finder::readAngles(onnx::CosOp Cos, Table &T) {
-  Result<const eval::Tensor *> Angles = Start.evaluate(Cos.getInput());
+std::string Finder::readAngles(onnx::CosOp Cos, Table &T, Probe &From) {
+  Result<const eval::Tensor *> Angles = From.evaluate(Cos.getInput());
   if (!Angles)
     return Angles.status().message();
   const eval::Tensor &A = **Angles;
@@ -171,7 +183,9 @@ std::string Finder::readAngles(onnx::CosOp Cos, Table &T) {
   T.Half = int64_t(Halves || Pairs ? Width / 2 : Width);
   for (size_t I = 0; I < size_t(T.Half); ++I)
     T.Freq.push_back(Row[I * Step]);
-  return checkFar(Cos, T, Columns, Step);
+  // Of a graph that is told its positions, lengths are tried one by one.
+  return R.find(Role::Positions) && Past ? std::string()
+                                         : checkFar(Cos, T, Columns, Step);
 }
 
 /// Some scalings change the frequencies once a sequence is long; the graph is
@@ -193,8 +207,66 @@ std::string Finder::checkFar(onnx::CosOp Cos, const Table &T, bool Columns,
   return {};
 }
 
-/// Tables of the file: found above the leaves, read as a whole.
-std::string Finder::readFile(Value CosLeaf, Value SinLeaf, Table &T) {
+/// Most positions of the tables above V: rows of the largest tensor of the file
+/// that it depends on.
+static int64_t tableRows(Value V) {
+  llvm::SetVector<Value> Work;
+  Work.insert(V);
+  int64_t Rows = 0;
+  for (size_t I = 0; I < Work.size() && I < 256; ++I) {
+    Operation *Op = Work[I].getDefiningOp();
+    if (!Op || isa<onnx::ShapeOp>(Op))
+      continue;
+    auto Type = dyn_cast<RankedTensorType>(Work[I].getType());
+    if (isa<onnx::WeightOp, onnx::ConstantOp>(Op) && Type &&
+        Type.hasStaticShape() && Type.getRank() >= 2 &&
+        isa<FloatType>(Type.getElementType()))
+      Rows = std::max(Rows, Type.getNumElements() / Type.getShape().back());
+    Work.insert(Op->operand_begin(), Op->operand_end());
+  }
+  return Rows;
+}
+
+/// Tables of the file, read through the graph for all positions that they have:
+/// sines and cosines may be halves of one table, or rows of a gather.
+std::string Finder::readFile(Value CosLeaf, Value SinLeaf, Table &T, Sample S) {
+  int64_t Rows = S.Seq;
+  Probe All(Main, R, Reader, std::move(S));
+  auto Load = [&](Value Leaf, std::vector<float> &Out) -> std::string {
+    Result<const eval::Tensor *> Data = All.evaluate(Leaf);
+    if (!Data)
+      return Data.status().message();
+    const eval::Tensor &W = **Data;
+    if (W.count() == 0 || W.count() % Rows != 0)
+      return "its tables give shape " + eval::describe(W) + " for " +
+             std::to_string(Rows) + " positions";
+    int64_t Used = W.count() / Rows;
+    bool Halves = Used % 2 == 0, Pairs = Halves;
+    for (int64_t P = 1; P < std::min<int64_t>(Rows, 4); ++P)
+      for (int64_t I = 0; Used > 1 && I < Used / 2; ++I) {
+        auto At = [&](int64_t C) { return eval::floatAt(W, P * Used + C); };
+        Halves &= At(I) == At(I + Used / 2);
+        Pairs &= At(2 * I) == At(2 * I + 1);
+      }
+    T.Half = Halves || Pairs ? Used / 2 : Used;
+    T.Rows = Rows;
+    for (int64_t P = 0; P < Rows; ++P)
+      for (int64_t I = 0; I < T.Half; ++I)
+        Out.push_back(
+            float(eval::floatAt(W, P * Used + (!Halves && Pairs ? 2 * I : I))));
+    return {};
+  };
+  if (std::string Why = Load(CosLeaf, T.Cos); !Why.empty())
+    return Why;
+  if (std::string Why = Load(SinLeaf, T.Sin); !Why.empty())
+    return Why;
+  return T.Cos.size() == T.Sin.size() ? std::string()
+                                      : "cos and sin tables differ in size";
+}
+
+/// Tables of the file where the graph cannot be run for all positions at once:
+/// found above the leaves, read as a whole.
+std::string Finder::readWhole(Value CosLeaf, Value SinLeaf, Table &T) {
   auto Load = [&](Value Leaf, std::vector<float> &Out) -> std::string {
     auto Weight = findAbove<onnx::WeightOp>(Leaf);
     if (!Weight)
@@ -260,12 +332,95 @@ std::string Finder::readTable(const Cone &C, Table &T) {
   }
   if (!CosLeaf || !SinLeaf)
     return "no tables that are a constant and 0 at position 0";
-  if (onnx::CosOp Cos = findAbove<onnx::CosOp>(CosLeaf)) {
-    std::string Why = readAngles(Cos, T);
-    T.Scaling = Scaling;
+  onnx::CosOp Cos = findAbove<onnx::CosOp>(CosLeaf);
+  int64_t Rows = Cos ? 0 : tableRows(CosLeaf);
+  if (!Cos && Rows < 2)
+    return "no Cos op and no table of the file above the rotation";
+  std::string Why = findThreshold(CosLeaf, SinLeaf, bool(Cos), T.Threshold);
+  if (!Why.empty())
+    return Why;
+  T.Scaling = Scaling;
+  if (Cos)
+    Why = readAngles(Cos, T, Start);
+  else if (R.fixedTokens() > 0)
+    Why = readWhole(CosLeaf, SinLeaf, T);
+  else
+    Why = readFile(
+        CosLeaf, SinLeaf, T,
+        Sample{0, T.Threshold ? std::min(Rows, T.Threshold) : Rows, {}, 0});
+  return Why.empty() && T.Threshold ? readLong(CosLeaf, SinLeaf, Cos, T) : Why;
+}
+
+/// Tables may be others for long sequences: looks for the length from which on
+/// they are, by what position 1 gives. 0 when they always are the same.
+std::string Finder::findThreshold(Value CosLeaf, Value SinLeaf, bool Computed,
+                                  int64_t &Threshold) {
+  Threshold = 0;
+  if (!R.find(Role::Positions) || !Past || R.fixedTokens() > 0)
+    return {};
+  auto At = [&](int64_t Length, std::vector<double> &Out) {
+    Probe P(Main, R, Reader,
+            Sample{Length - 2, 2, {1, Computed ? Length - 1 : 1}, 0});
+    for (Value Leaf : {CosLeaf, SinLeaf}) {
+      Result<const eval::Tensor *> Got = P.evaluate(Leaf);
+      if (!Got || (*Got)->count() % 2 != 0)
+        return false;
+      for (int64_t I = 0; I < (*Got)->count() / 2; ++I)
+        Out.push_back(eval::floatAt(**Got, I));
+    }
+    return true;
+  };
+  auto Same = [](const std::vector<double> &A, const std::vector<double> &B) {
+    bool Equal = A.size() == B.size();
+    for (size_t I = 0; Equal && I < A.size(); ++I)
+      Equal = std::abs(A[I] - B[I]) <= 1e-6;
+    return Equal;
+  };
+  std::vector<double> Short, Last;
+  if (!At(5, Short) || !At(Far, Last) || Same(Short, Last))
+    return {};
+  int64_t Low = 5, High = Far;
+  while (High - Low > 1) {
+    int64_t Middle = (Low + High) / 2;
+    std::vector<double> Here;
+    if (!At(Middle, Here))
+      return "its tables of length " + std::to_string(Middle) +
+             " cannot be evaluated";
+    bool Before = Same(Here, Short);
+    if (!Before && !Same(Here, Last))
+      return "its frequencies change with every length";
+    (Before ? Low : High) = Middle;
+  }
+  Threshold = Low;
+  return {};
+}
+
+std::string Finder::readLong(Value CosLeaf, Value SinLeaf, onnx::CosOp Cos,
+                             Table &T) {
+  T.Long = std::make_shared<Table>();
+  if (Cos) {
+    Probe After(Main, R, Reader, Sample{Far - 5, 5, {0, 1, 2, 3, Far - 1}, 0});
+    std::string Why = readAngles(Cos, *T.Long, After);
+    Result<const eval::Tensor *> First = After.evaluate(CosLeaf);
+    if (Why.empty() && !First)
+      Why = First.status().message();
+    if (Why.empty())
+      T.Long->Scaling = eval::floatAt(**First, 0);
     return Why;
   }
-  return readFile(CosLeaf, SinLeaf, T);
+  int64_t Rows = tableRows(CosLeaf);
+  std::vector<int64_t> Positions;
+  for (int64_t P = 0; P < Rows; ++P)
+    Positions.push_back(P);
+  std::string Why =
+      readFile(CosLeaf, SinLeaf, *T.Long, Sample{Far, Rows, Positions, 0});
+  // Both have a row per position, the short one up to where it ends.
+  T.Cos.resize(size_t(Rows * T.Half));
+  T.Sin.resize(size_t(Rows * T.Half));
+  T.Rows = Rows;
+  return Why.empty() && T.Half != T.Long->Half
+             ? std::string("its tables for long sequences are of another width")
+             : Why;
 }
 
 /// Whether Y, given random rows as X, is the rotation by T at Positions.
@@ -375,6 +530,7 @@ struct RaiseRope : impl::RaiseRopeBase<RaiseRope> {
     WeightMaker Weights(getOperation());
     Finder Find(Main, R, Reader);
     Made.clear();
+    Chosen.clear();
     for (Operation &Op : llvm::make_early_inc_range(Main.getBody().front())) {
       if (!isa<onnx::AddOp, onnx::ConcatOp, onnx::ReshapeOp>(Op) ||
           !R.isData(Op.getResult(0)))
@@ -393,11 +549,15 @@ struct RaiseRope : impl::RaiseRopeBase<RaiseRope> {
 
   Value tableOf(func::FuncOp Main, const Roles &R, WeightMaker &Weights,
                 const Table &T);
+  Value selected(func::FuncOp Main, const Roles &R, WeightMaker &Weights,
+                 const Table &T);
   void create(func::FuncOp Main, Roles &R, WeightMaker &Weights,
               const Rotation &Rot, const Table &T);
 
   /// rope_table ops by their weights and scaling.
   std::map<std::tuple<std::string, std::string, float>, Value> Made;
+  /// Their choices by length.
+  std::map<std::tuple<void *, void *, int64_t>, Value> Chosen;
 };
 
 Value RaiseRope::tableOf(func::FuncOp Main, const Roles &R,
@@ -430,9 +590,30 @@ Value RaiseRope::tableOf(func::FuncOp Main, const Roles &R,
              B.getF32FloatAttr(T.Freq.empty() ? 1 : T.Scaling));
 }
 
+/// The table, or the choice of one of two.
+Value RaiseRope::selected(func::FuncOp Main, const Roles &R,
+                          WeightMaker &Weights, const Table &T) {
+  Value Short = tableOf(Main, R, Weights, T);
+  if (!T.Long)
+    return Short;
+  Value Long = tableOf(Main, R, Weights, *T.Long);
+  Value &Out = Chosen[{Short.getAsOpaquePointer(), Long.getAsOpaquePointer(),
+                       T.Threshold}];
+  if (Out)
+    return Out;
+  Operation *Last = Short.getDefiningOp();
+  if (Last->isBeforeInBlock(Long.getDefiningOp()))
+    Last = Long.getDefiningOp();
+  OpBuilder B(Last->getContext());
+  B.setInsertionPointAfter(Last);
+  return Out =
+             llm::SelectByLengthOp::create(B, Last->getLoc(), Short.getType(),
+                                           Short, Long, uint64_t(T.Threshold));
+}
+
 void RaiseRope::create(func::FuncOp Main, Roles &R, WeightMaker &Weights,
                        const Rotation &Rot, const Table &T) {
-  Value Rope = tableOf(Main, R, Weights, T);
+  Value Rope = selected(Main, R, Weights, T);
   OpBuilder B(Rot.Y.getDefiningOp());
   Location Loc = Rot.Y.getLoc();
   Value Flat = flattenHeads(B, Rot.X, Rot.Heads * Rot.Dim);

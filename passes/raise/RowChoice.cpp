@@ -15,6 +15,35 @@ using Kind = RowChoice::Kind;
 /// Axis of [batch, sequence, features].
 constexpr int64_t Sequence = 1;
 
+/// Whether V is dim 1 of token data or of the ids, read from its Shape.
+bool isTokenCount(Value V) {
+  for (int Steps = 0; Steps < 8; ++Steps) {
+    Operation *Op = V.getDefiningOp();
+    if (!Op)
+      return false;
+    if (auto Gather = dyn_cast<onnx::GatherOp>(Op)) {
+      std::optional<SmallVector<int64_t>> Which = integers(Gather.getIndices());
+      return Which && Which->size() == 1 && Which->front() == Sequence &&
+             Gather.getData().getDefiningOp<onnx::ShapeOp>();
+    }
+    if (auto Slice = dyn_cast<onnx::SliceOp>(Op)) {
+      std::optional<SmallVector<int64_t>> Starts = integers(Slice.getStarts());
+      return Starts && Starts->size() == 1 && Starts->front() == Sequence &&
+             Slice.getData().getDefiningOp<onnx::ShapeOp>();
+    }
+    if (auto Shape = dyn_cast<onnx::ShapeOp>(Op)) {
+      auto Start = Op->getAttrOfType<IntegerAttr>("start"),
+           End = Op->getAttrOfType<IntegerAttr>("end");
+      return Start && End && Start.getInt() == Sequence && End.getInt() == 2;
+    }
+    if (!isa<onnx::ReshapeOp, onnx::UnsqueezeOp, onnx::SqueezeOp, onnx::CastOp,
+             onnx::IdentityOp>(Op))
+      return false;
+    V = Op->getOperand(0);
+  }
+  return false;
+}
+
 std::string listOf(ArrayRef<int64_t> Values) {
   constexpr size_t Most = 8;
   std::string Text;
@@ -27,13 +56,39 @@ int64_t axisOf(int64_t Axis, Value Data) {
   return Axis < 0 ? Axis + rankOf(Data) : Axis;
 }
 
+/// Whether V is a length minus one: Shape of something, its element 1, less 1.
+bool isLastIndex(Value V) {
+  for (int Steps = 0; Steps < 8; ++Steps) {
+    Operation *Op = V.getDefiningOp();
+    if (!Op)
+      return false;
+    bool Less = isa<onnx::SubOp>(Op) && isScalar(Op->getOperand(1), 1);
+    bool More = isa<onnx::AddOp>(Op) && (scalar(Op->getOperand(0)) == -1 ||
+                                         scalar(Op->getOperand(1)) == -1);
+    if (Less || More) {
+      unsigned I = More && scalar(Op->getOperand(0)) ? 1 : 0;
+      return isTokenCount(Op->getOperand(I));
+    }
+    if (!isa<onnx::ReshapeOp, onnx::UnsqueezeOp, onnx::SqueezeOp, onnx::CastOp,
+             onnx::IdentityOp>(Op))
+      return false;
+    V = Op->getOperand(0);
+  }
+  return false;
+}
+
 RowChoice gatherChoice(onnx::GatherOp Op) {
   if (axisOf(Op.getAxis(), Op.getData()) != Sequence)
     return {};
   std::optional<SmallVector<int64_t>> Rows = integers(Op.getIndices());
+  if (!Rows && isLastIndex(Op.getIndices()))
+    return {Kind::Last, {}};
   if (!Rows)
     return {Kind::Other, "known only at run time"};
-  if (Rows->size() == 1 && Rows->front() == -1)
+  // A file for a fixed number of tokens may count the last one from the front.
+  auto Type = cast<RankedTensorType>(Op.getData().getType());
+  int64_t Fixed = Type.getDimSize(Sequence);
+  if (Rows->size() == 1 && (Rows->front() == -1 || Rows->front() == Fixed - 1))
     return {Kind::Last, {}};
   return {Kind::Other, listOf(*Rows)};
 }
@@ -47,6 +102,8 @@ RowChoice sliceChoice(onnx::SliceOp Op) {
     return {};
   bool Along = axisOf(Axes->front(), Op.getData()) == Sequence;
   bool Stepless = onnx::isNone(Op.getSteps());
+  if (Along && !Starts && isLastIndex(Op.getStarts()))
+    return {Kind::Last, {}};
   if (!Starts || !Ends || Starts->size() != 1 || Ends->size() != 1 ||
       (!Stepless && (!Steps || Steps->size() != 1)))
     return Along ? RowChoice{Kind::Other, "known only at run time"}

@@ -33,13 +33,22 @@ SourceReader sourcesOf(ModuleOp Before, const eval::WeightReader &Reader) {
     ByPlace[{int64_t(Data.getFile()), int64_t(Data.getOffset())}] = Data;
   return [ByPlace, Reader](llm::SourceOp Source,
                            std::vector<uint8_t> &Out) -> Status {
-    auto It = ByPlace.find(
-        {int64_t(*Source.getFile()), int64_t(*Source.getOffset())});
-    if (It == ByPlace.end() || !Reader)
+    // The tensor that holds the source: itself, or one it is a part of.
+    int64_t Offset = int64_t(*Source.getOffset());
+    auto It = ByPlace.upper_bound({int64_t(*Source.getFile()), Offset});
+    if (It == ByPlace.begin() || !Reader)
       return internalError(
           ("source '" + Source.getSymName() + "' is not in the graph").str());
-    LLMC_RETURN_IF_ERROR(Reader(It->second, Out));
-    Out.resize(*Source.getLength());
+    onnx::WeightDataOp Whole = std::prev(It)->second;
+    LLMC_RETURN_IF_ERROR(Reader(Whole, Out));
+    size_t Begin = size_t(Offset - int64_t(Whole.getOffset())),
+           Length = size_t(*Source.getLength());
+    if (int64_t(Whole.getFile()) != int64_t(*Source.getFile()) ||
+        Begin + Length > Out.size())
+      return internalError(
+          ("source '" + Source.getSymName() + "' is not in the graph").str());
+    Out.erase(Out.begin(), Out.begin() + int64_t(Begin));
+    Out.resize(Length);
     return Status::success();
   };
 }
@@ -120,15 +129,18 @@ Status verifyRaised(ModuleOp Before, ModuleOp After,
   auto Model = After->getAttrOfType<DictionaryAttr>("llm.model");
   if (!Main || !Model)
     return usageError("nothing to compare: no graph or no raised model");
-  int64_t Vocab = Model.getAs<IntegerAttr>("vocab").getInt();
+  int64_t Vocab = Model.getAs<IntegerAttr>("vocab").getInt(), Width = Vocab;
+  if (auto Outputs = Model.getAs<IntegerAttr>("outputs"))
+    Width = Outputs.getInt();
   std::vector<int64_t> Ids, Positions;
   for (int64_t I = 0; I < Tokens; ++I) {
     Ids.push_back((I * 37 + 5) % Vocab);
     Positions.push_back(I);
   }
   LLMC_ASSIGN_OR_RETURN(eval::Tensor Want,
-                        graphLogits(Main, Reader, Ids, Vocab));
+                        graphLogits(Main, Reader, Ids, Width));
   LlmInterpreter Interpreter(After, sourcesOf(Before, Reader));
+  Interpreter.setLength(Tokens);
   auto Part = [&](const std::vector<int64_t> &All, int64_t From, int64_t To) {
     return std::vector<int64_t>(All.begin() + From, All.begin() + To);
   };

@@ -192,6 +192,112 @@ FlatSymbolRefAttr WeightMaker::rows(FlatSymbolRefAttr Weight,
   return make((Name + "." + Twine(Rows.front())).str(), Shape, Pieces);
 }
 
+FlatSymbolRefAttr WeightMaker::joined(ArrayRef<FlatSymbolRefAttr> All) {
+  SmallVector<llm::PieceAttr> Pieces;
+  SmallVector<int64_t> Shape;
+  for (FlatSymbolRefAttr Ref : All) {
+    auto W = Symbols.lookup<llm::WeightOp>(Ref.getValue());
+    ArrayRef<int64_t> Mine = cast<RankedTensorType>(W.getType()).getShape();
+    if (Shape.empty())
+      Shape.assign(Mine.begin(), Mine.end());
+    else
+      Shape[0] += Mine[0];
+    llvm::append_range(Pieces, W.getPieces().getAsRange<llm::PieceAttr>());
+  }
+  StringRef Name = All.front().getValue();
+  Name.consume_front("w.");
+  return make((Name + ".experts").str(), Shape, Pieces);
+}
+
+std::optional<WeightView> WeightMaker::cube(Value V) {
+  auto Type = dyn_cast<RankedTensorType>(V.getType());
+  if (!Type || !Type.hasStaticShape() || Type.getRank() != 3 ||
+      !isa<FloatType>(Type.getElementType()))
+    return std::nullopt;
+  WeightView Out;
+  Out.Shape.assign(Type.getShape().begin(), Type.getShape().end());
+  while (Operation *Op = V.getDefiningOp()) {
+    if (Value Next = skip(V); Next != V) {
+      V = Next;
+    } else if (auto Weight = dyn_cast<onnx::WeightOp>(Op)) {
+      Out.Data = Symbols.lookup(Weight.getDataAttr().getValue());
+      break;
+    } else if (isa<onnx::ConstantOp>(Op)) {
+      Out.Data = Op;
+      break;
+    } else if (auto Cast = dyn_cast<onnx::CastOp>(Op);
+               Cast && Type.getElementType().isF32()) {
+      V = Cast.getInput();
+    } else if (auto Transpose = dyn_cast<onnx::TransposeOp>(Op);
+               Transpose && Transpose.getPerm() &&
+               *Transpose.getPerm() == ArrayRef<int64_t>{0, 2, 1}) {
+      Out.Transposed = !Out.Transposed;
+      V = Transpose.getData();
+    } else {
+      return std::nullopt;
+    }
+  }
+  if (!Out.Data)
+    return std::nullopt;
+  return Out;
+}
+
+FlatSymbolRefAttr WeightMaker::part(Operation *Data, StringRef Suffix,
+                                    int64_t Begin, ArrayRef<int64_t> Shape) {
+  int64_t Count = ShapedType::getNumElements(Shape);
+  if (auto Constant = dyn_cast<onnx::ConstantOp>(Data)) {
+    auto All = cast<DenseElementsAttr>(Constant.getValue());
+    SmallVector<Attribute> Values(All.getValues<Attribute>());
+    auto Type = RankedTensorType::get(Shape, All.getElementType());
+    return data((nodeName(Constant) + Suffix).str(),
+                DenseElementsAttr::get(
+                    Type, ArrayRef(Values).slice(size_t(Begin), size_t(Count))),
+                Data->getLoc());
+  }
+  auto Weight = cast<onnx::WeightDataOp>(Data);
+  std::string Name = ("src." + Weight.getSymName() + Suffix).str();
+  if (Symbols.lookup(Name))
+    return FlatSymbolRefAttr::get(Module.getContext(), Name);
+  Type Element = cast<RankedTensorType>(Weight.getType()).getElementType();
+  int64_t Bytes = int64_t(Element.getIntOrFloatBitWidth()) / 8;
+  auto Op = llm::SourceOp::create(
+      Builder, Data->getLoc(), Builder.getStringAttr(Name),
+      TypeAttr::get(RankedTensorType::get(Shape, Element)),
+      Builder.getI64IntegerAttr(Weight.getFile()),
+      Builder.getI64IntegerAttr(int64_t(Weight.getOffset()) + Begin * Bytes),
+      Builder.getI64IntegerAttr(Count * Bytes), ElementsAttr());
+  Symbols.insert(Op);
+  return FlatSymbolRefAttr::get(Op.getSymNameAttr());
+}
+
+FlatSymbolRefAttr WeightMaker::experts(const WeightView &View, bool InOut) {
+  int64_t Experts = View.Shape[0], Out = View.Shape[InOut ? 2 : 1],
+          In = View.Shape[InOut ? 1 : 2];
+  // As it lies in the file.
+  bool Turned = View.Transposed != InOut;
+  SmallVector<int64_t> Stored{Turned ? In : Out, Turned ? Out : In};
+  SmallVector<llm::PieceAttr> Pieces;
+  FlatSymbolRefAttr First;
+  for (int64_t E = 0; E < Experts; ++E) {
+    FlatSymbolRefAttr Source =
+        part(View.Data, ("." + Twine(E)).str(), E * Out * In, Stored);
+    if (E == 0)
+      First = Source;
+    Pieces.push_back(
+        llm::PieceAttr::get(Module.getContext(), Source, 0, Out, Turned));
+  }
+  return make((First.getValue() + ".experts").str(), {Experts * Out, In},
+              Pieces);
+}
+
+FlatSymbolRefAttr WeightMaker::flat(const WeightView &View) {
+  int64_t Count = ShapedType::getNumElements(View.Shape);
+  FlatSymbolRefAttr Source = part(View.Data, ".flat", 0, {Count});
+  auto Piece =
+      llm::PieceAttr::get(Module.getContext(), Source, 0, Count, false);
+  return make(Source.getValue(), {Count}, Piece);
+}
+
 FlatSymbolRefAttr WeightMaker::inlined(StringRef Name, ArrayRef<int64_t> Shape,
                                        ArrayRef<float> Data) {
   auto Type = RankedTensorType::get(Shape, Builder.getF32Type());

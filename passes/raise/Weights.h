@@ -37,6 +37,16 @@ public:
   /// llm.weight of these rows of a matrix or vector, in this order.
   mlir::FlatSymbolRefAttr rows(mlir::FlatSymbolRefAttr Weight,
                                llvm::ArrayRef<int64_t> Rows);
+  /// llm.weight of the rows of several weights of one width, in this order.
+  mlir::FlatSymbolRefAttr joined(llvm::ArrayRef<mlir::FlatSymbolRefAttr> All);
+  /// V as a tensor of the file with three dims: through Identity, Cast to f32
+  /// and Transpose of the last two.
+  std::optional<WeightView> cube(mlir::Value V);
+  /// llm.weight [experts * out, in] of a cube; `InOut`: V holds [experts, in,
+  /// out].
+  mlir::FlatSymbolRefAttr experts(const WeightView &View, bool InOut);
+  /// llm.weight [n] of all elements of a tensor, in order.
+  mlir::FlatSymbolRefAttr flat(const WeightView &View);
   /// llm.weight with data of its own; equal data gives the same symbol.
   mlir::FlatSymbolRefAttr inlined(llvm::StringRef Name,
                                   llvm::ArrayRef<int64_t> Shape,
@@ -44,6 +54,9 @@ public:
 
 private:
   mlir::FlatSymbolRefAttr source(mlir::Operation *Data);
+  /// Elements [Begin, Begin + size of Shape) of Data as a source of that shape.
+  mlir::FlatSymbolRefAttr part(mlir::Operation *Data, llvm::StringRef Suffix,
+                               int64_t Begin, llvm::ArrayRef<int64_t> Shape);
   mlir::FlatSymbolRefAttr make(llvm::StringRef Name,
                                llvm::ArrayRef<int64_t> Shape,
                                llvm::ArrayRef<llm::PieceAttr> Pieces);

@@ -1,0 +1,271 @@
+// com.microsoft.MoE: a router (softmax over all experts, the k largest,
+// renormalised or not) and experts of one or two first products and a last
+// one. Semantics: ONNX Runtime's ContribOperators.md, measured where that is
+// silent: `router_probs` are logits, SwiGLU is min(g, limit) *
+// sigmoid(alpha g) * (clamp(l, limit) + beta).
+#include "passes/raise/MoeOps.h"
+
+#include "passes/raise/Experts.h"
+#include "passes/raise/Heads.h"
+#include "passes/raise/Match.h"
+
+#include <cmath>
+
+using namespace mlir;
+
+namespace llmc::raise {
+namespace {
+
+/// Operands of ms_moe.
+enum MoeOperand {
+  Input = 0,
+  Router = 1,
+  Fc1 = 2,
+  Fc1Bias = 3,
+  Fc2 = 4,
+  Fc2Bias = 5,
+  Fc3 = 6,
+  Fc3Bias = 7
+};
+
+class MoeOp {
+public:
+  MoeOp(Operation *TheOp, Roles &TheRoles, WeightMaker &TheWeights)
+      : Op(TheOp), R(TheRoles), Weights(TheWeights), B(TheOp),
+        Loc(TheOp->getLoc()) {}
+
+  /// Why not, or empty when the op is gone.
+  std::string run();
+
+private:
+  bool has(unsigned I) {
+    return I < Op->getNumOperands() && !onnx::isNone(Op->getOperand(I));
+  }
+  int64_t attr(StringRef Name, int64_t Default) {
+    auto A = Op->getAttrOfType<IntegerAttr>(Name);
+    return A ? A.getInt() : Default;
+  }
+  double real(StringRef Name, double Default) {
+    auto A = Op->getAttrOfType<FloatAttr>(Name);
+    return A ? A.getValueAsDouble() : Default;
+  }
+  Value add(Value V) {
+    R.markData(V);
+    return V;
+  }
+  Value number(double C) {
+    auto Type = RankedTensorType::get({}, B.getF32Type());
+    return onnx::ConstantOp::create(B, Loc, Type,
+                                    DenseElementsAttr::get(Type, float(C)));
+  }
+  Value integers(ArrayRef<int64_t> Values) {
+    auto Type = RankedTensorType::get({int64_t(Values.size())}, B.getI64Type());
+    return onnx::ConstantOp::create(B, Loc, Type,
+                                    DenseIntElementsAttr::get(Type, Values));
+  }
+  std::string findShapes();
+  void makeRouter();
+  std::string weightsOf(unsigned I, unsigned BiasAt, int64_t N, int64_t K,
+                        FlatSymbolRefAttr &W, FlatSymbolRefAttr &Bias);
+  std::string biasOf(unsigned At, int64_t N, FlatSymbolRefAttr &Bias);
+  Value leg(FlatSymbolRefAttr W, FlatSymbolRefAttr Bias, int64_t Rows,
+            int64_t Begin, int64_t Step);
+  std::string gated(Value Gate, Value Up, Value &Out);
+  Value activated(Value V);
+
+  Operation *Op;
+  Roles &R;
+  WeightMaker &Weights;
+  OpBuilder B;
+  Location Loc;
+  StringRef Kind;
+  Value X, Route;
+  int64_t Experts = 0, D = 0, Inner = 0, Fusion = 0, K = 1;
+};
+
+std::string MoeOp::findShapes() {
+  TokenRows Rows(R);
+  X = TokenRows::origin(Op->getOperand(Input));
+  if (!Rows.has(X))
+    return "its input is not made of token rows";
+  D = featuresOf(X);
+  Experts = featuresOf(Op->getOperand(Router));
+  K = attr("k", 1);
+  if (K < 1 || K > Experts)
+    return "k is " + std::to_string(K) + " of " + std::to_string(Experts) +
+           " experts";
+  auto Name = Op->getAttrOfType<StringAttr>("activation_type");
+  Kind = Name ? Name.getValue() : StringRef("relu");
+  Fusion = Kind == "swiglu" || Kind == "geglu" ? attr("swiglu_fusion", 0) : 0;
+  auto Last = dyn_cast<RankedTensorType>(Op->getOperand(Fc2).getType());
+  if (!Last || !Last.hasStaticShape() ||
+      Last.getNumElements() % (Experts * D) != 0)
+    return "the last weights are not " + std::to_string(Experts) +
+           " matrices of " + std::to_string(D) + " rows or columns";
+  Inner = Last.getNumElements() / (Experts * D);
+  if (attr("use_sparse_mixer", 0))
+    return "use_sparse_mixer is not supported";
+  return {};
+}
+
+/// softmax, the k largest, their sum 1 if asked for.
+void MoeOp::makeRouter() {
+  Value Logits = Op->getOperand(Router);
+  auto Type = cast<RankedTensorType>(Logits.getType());
+  Value Soft = add(onnx::SoftmaxOp::create(B, Loc, Type, Logits, -1));
+  RankedTensorType Few = withFeatures(Type, K), One = withFeatures(Type, 1);
+  auto Indices =
+      RankedTensorType::get(Few.getShape(), B.getI64Type(), Few.getEncoding());
+  auto Chosen =
+      onnx::TopKOp::create(B, Loc, Few, Indices, Soft, integers({K}), -1, 1, 1);
+  add(Chosen->getResult(0));
+  add(Chosen->getResult(1));
+  Value Share = Chosen->getResult(0);
+  if (attr("normalize_routing_weights", 0)) {
+    Value Sum = add(
+        onnx::ReduceSumOp::create(B, Loc, One, Share, integers({-1}), 1, 0));
+    Share = add(onnx::DivOp::create(B, Loc, Few, Share, Sum));
+  }
+  Route = makeRoute(B, Loc, Chosen->getResult(1), Share, Experts, R);
+}
+
+/// All experts' matrices [E * N, K] and biases.
+std::string MoeOp::weightsOf(unsigned I, unsigned BiasAt, int64_t N, int64_t In,
+                             FlatSymbolRefAttr &W, FlatSymbolRefAttr &Bias) {
+  // Quantised experts are one matrix, row after row.
+  if (std::optional<WeightView> Flat = Weights.view(Op->getOperand(I));
+      Flat && !Flat->Transposed &&
+      ArrayRef<int64_t>(Flat->Shape) == ArrayRef<int64_t>{Experts * N, In}) {
+    W = Weights.matrix(*Flat, /*InOut=*/false);
+    return biasOf(BiasAt, N, Bias);
+  }
+  std::optional<WeightView> View = Weights.cube(Op->getOperand(I));
+  bool OutIn = View && View->Shape[1] == N && View->Shape[2] == In;
+  bool InOut = View && View->Shape[1] == In && View->Shape[2] == N;
+  if (!OutIn && !InOut)
+    return "weights number " + std::to_string(I) + " are not " +
+           std::to_string(N) + " by " + std::to_string(In) + " per expert";
+  W = Weights.experts(*View, !OutIn);
+  return biasOf(BiasAt, N, Bias);
+}
+
+std::string MoeOp::biasOf(unsigned BiasAt, int64_t N, FlatSymbolRefAttr &Bias) {
+  if (!has(BiasAt))
+    return {};
+  std::optional<WeightView> Vector = Weights.view(Op->getOperand(BiasAt));
+  int64_t Have = 1;
+  for (int64_t S : Vector ? Vector->Shape : SmallVector<int64_t>{0})
+    Have *= S;
+  if (!Vector || Vector->Transposed || Have != Experts * N)
+    return "bias number " + std::to_string(BiasAt) + " has " +
+           std::to_string(Have) + " values, expected " +
+           std::to_string(Experts * N);
+  Bias = Weights.flat(*Vector);
+  return {};
+}
+
+/// Products with rows Begin, Begin + Step, … of every expert, Inner of them.
+Value MoeOp::leg(FlatSymbolRefAttr W, FlatSymbolRefAttr Bias, int64_t Rows,
+                 int64_t Begin, int64_t Step) {
+  if (Rows != Inner) {
+    SmallVector<int64_t> All;
+    for (int64_t E = 0; E < Experts; ++E)
+      for (int64_t I = 0; I < Inner; ++I)
+        All.push_back(E * Rows + Begin + I * Step);
+    W = Weights.rows(W, All);
+    Bias = Bias ? Weights.rows(Bias, All) : Bias;
+  }
+  return makeExperts(B, Loc, X, Route, W, Bias, K, K * Inner, false, R);
+}
+
+Value MoeOp::activated(Value V) {
+  using llm::ActivationKind;
+  std::optional<ActivationKind> To =
+      Kind == "relu"     ? std::optional(ActivationKind::relu)
+      : Kind == "gelu"   ? std::optional(ActivationKind::gelu)
+      : Kind == "silu"   ? std::optional(ActivationKind::silu)
+      : Kind == "relu2"  ? std::optional(ActivationKind::relu2)
+      : Kind == "swiglu" ? std::optional(ActivationKind::silu)
+      : Kind == "geglu"  ? std::optional(ActivationKind::gelu)
+                         : std::nullopt;
+  return To ? add(llm::ActivationOp::create(B, Loc, V.getType(), V, *To)) : V;
+}
+
+std::string MoeOp::gated(Value Gate, Value Up, Value &Out) {
+  double Alpha = real("activation_alpha", 1), Beta = real("activation_beta", 0),
+         Limit = real("swiglu_limit", INFINITY);
+  Type T = Gate.getType();
+  if (Kind != "swiglu") {
+    Value Act = activated(Gate);
+    Out = add(onnx::MulOp::create(B, Loc, T, Act, Up));
+    return {};
+  }
+  if (std::isfinite(Limit)) {
+    if (attr("swiglu_limit_after_activation", 0))
+      return "swiglu_limit_after_activation is not supported";
+    Gate = add(onnx::ClipOp::create(
+        B, Loc, T, Gate, onnx::NoneOp::create(B, Loc, B.getNoneType()),
+        number(Limit)));
+    Up =
+        add(onnx::ClipOp::create(B, Loc, T, Up, number(-Limit), number(Limit)));
+  }
+  if (Alpha == 1 && Beta == 0) {
+    Out =
+        add(llm::GluOp::create(B, Loc, T, Gate, Up, llm::ActivationKind::silu));
+    return {};
+  }
+  Value Scaled = add(onnx::MulOp::create(B, Loc, T, Gate, number(Alpha)));
+  Value Soft = add(onnx::SigmoidOp::create(B, Loc, T, Scaled));
+  Value Act = add(onnx::MulOp::create(B, Loc, T, Gate, Soft));
+  if (Beta != 0)
+    Up = add(onnx::AddOp::create(B, Loc, T, Up, number(Beta)));
+  Out = add(onnx::MulOp::create(B, Loc, T, Act, Up));
+  return {};
+}
+
+std::string MoeOp::run() {
+  std::string Why = findShapes();
+  if (!Why.empty())
+    return Why;
+  int64_t Rows = Fusion ? 2 * Inner : Inner;
+  FlatSymbolRefAttr W1, B1, W2, B2, W3, B3;
+  Why = weightsOf(Fc1, Fc1Bias, Rows, D, W1, B1);
+  if (Why.empty())
+    Why = weightsOf(Fc2, Fc2Bias, D, Inner, W2, B2);
+  if (Why.empty() && has(Fc3))
+    Why = weightsOf(Fc3, Fc3Bias, Inner, D, W3, B3);
+  if (!Why.empty())
+    return Why;
+  makeRouter();
+  Value H;
+  if (Fusion) {
+    bool Alternate = Fusion == 1;
+    int64_t Step = Alternate ? 2 : 1;
+    Value Gate = leg(W1, B1, Rows, 0, Step);
+    Value Up = leg(W1, B1, Rows, Alternate ? 1 : Inner, Step);
+    Why = gated(Gate, Up, H);
+  } else if (W3) {
+    Value Gate = leg(W1, B1, Inner, 0, 1), Up = leg(W3, B3, Inner, 0, 1);
+    Why = gated(Gate, Up, H);
+  } else {
+    H = activated(leg(W1, B1, Inner, 0, 1));
+  }
+  if (!Why.empty())
+    return Why;
+  Value Out = makeExperts(B, Loc, H, Route, W2, B2, K, D, true, R);
+  auto Type = cast<RankedTensorType>(Op->getResult(0).getType());
+  if (Type.getRank() == 2 && rankOf(Out) == 3)
+    Out = add(flattenRows(B, Out, Type));
+  Op->getResult(0).replaceAllUsesWith(Out);
+  passed("raise-moe", Op, "llm.experts of " + Twine(Experts) + " experts");
+  return {};
+}
+} // namespace
+
+void raiseMoeOps(func::FuncOp Main, Roles &R, WeightMaker &Weights) {
+  for (Operation &Op : llvm::make_early_inc_range(Main.getBody().front()))
+    if (Op.getName().getStringRef() == "onnx.ms_moe")
+      if (std::string Why = MoeOp(&Op, R, Weights).run(); !Why.empty())
+        missed("raise-moe", &Op, Why);
+}
+} // namespace llmc::raise
