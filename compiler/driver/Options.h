@@ -17,6 +17,7 @@ struct CompileOptions {
   std::string TokenizerFolder; ///< empty: the model's folder
   std::string SchemaFile;      ///< JSON Schema of the output; empty: none
   bool JsonWhitespace = false; ///< of that output
+  std::string Embedding;       ///< .npy table of a graph that takes rows
   int64_t MaxContext = 0;      ///< 0: min(model, 8192)
   int64_t MaxBatch = 1;
   int64_t MemoryBudget = 0; ///< bytes; 0: none

@@ -1,6 +1,8 @@
 // Reading, importing and raising; printing what a phase gives.
 #include "compiler/driver/Phases.h"
 
+#include "compiler/driver/Embedding.h"
+
 #include "compiler/driver/Dump.h"
 #include "compiler/driver/ModelFolder.h"
 #include "compiler/frontend/onnx/Import.h"
@@ -146,6 +148,8 @@ Result<std::unique_ptr<ImportedModel>> loadModel(const CompileOptions &O) {
   for (const std::string &W : Log.Warnings)
     if (!O.Quiet)
       std::fprintf(stderr, "llmc: warning: %s\n", W.c_str());
+  if (!O.Embedding.empty())
+    LLMC_RETURN_IF_ERROR(bindEmbedding(*M->Module, M->Store, O.Embedding));
   if (O.Emit == "onnx" && O.StopAfter.empty())
     return M;
   LLMC_ASSIGN_OR_RETURN(PipelineOptions P, pipelineOptions(O));

@@ -36,7 +36,7 @@ int report(const Status &S) {
 
 /// Flags of the contract that nothing behind the parser knows yet.
 struct LaterFlags {
-  std::string Quant, Calibrate, Embedding;
+  std::string Quant, Calibrate;
   std::optional<double> MinAgreement;
 };
 
@@ -53,9 +53,7 @@ Status refuseLater(const CompileOptions &O, const LaterFlags &L) {
       {!L.Calibrate.empty(), "--calibrate",
        "scales come from the weights and from each token's activations"},
       {L.MinAgreement.has_value(), "--min-agreement",
-       "llmc eval --reference measures the agreement of two artifacts"},
-      {!L.Embedding.empty(), "--embedding",
-       "graphs that take input_ids are compiled"}};
+       "llmc eval --reference measures the agreement of two artifacts"}};
   for (const auto &[Given, Flag, Instead] : Flags)
     if (Given)
       return unsupportedError(Flag + " is not implemented yet; " + Instead);
@@ -93,7 +91,7 @@ void addModelOptions(CLI::App &App, CompileOptions &O, std::string &Budget,
   App.add_option("--min-agreement", Later.MinAgreement,
                  "share of equal tokens that precision may not fall below")
       ->check(CLI::Range(0.0, 1.0));
-  App.add_option("--embedding", Later.Embedding,
+  App.add_option("--embedding", O.Embedding,
                  "table for a graph that takes inputs_embeds");
   App.add_flag("--allow-symlinks", O.AllowSymlinks,
                "take external data that is a symbolic link");
