@@ -1,7 +1,8 @@
 // llm-to-exe: the step function becomes an exe.program. One llm op is one
 // phase; what fusion has not joined runs as a phase of its own, correct but
 // slower. Nothing is decided here: layouts, numerics and cache type come from
-// choose-precision, scratch sizes from the kernels.
+// choose-precision, scratch sizes from the kernels. Long because every op has a
+// few lines here.
 #include "compiler/kernels/RowCode.h"
 #include "compiler/kernels/cpu/Scratch.h"
 #include "compiler/weights/Layout.h"
