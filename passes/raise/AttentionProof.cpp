@@ -99,6 +99,19 @@ std::vector<int64_t> Attention::features(const RowMap &Map,
   return Out;
 }
 
+/// Dims of scores [.., queries, keys] whose type does not tell them all: dims
+/// in front count heads where they are static and are a batch of one otherwise.
+static eval::Dims scoresLike(Value Scores, int64_t Seq, int64_t Total) {
+  auto Type = dyn_cast<RankedTensorType>(Scores.getType());
+  eval::Dims Out;
+  for (int64_t D = 0, Rank = Type ? Type.getRank() : 0; D < Rank; ++D)
+    Out.push_back(!Type.isDynamicDim(D) ? Type.getDimSize(D)
+                  : D == Rank - 1       ? Total
+                  : D == Rank - 2       ? Seq
+                                        : 1);
+  return Out;
+}
+
 /// What a raw score of the first key does to the input of the softmax, compared
 /// with the second key's: the factor behind the product, and the cap for huge
 /// scores. Biases, sinks and maxima cancel out.
@@ -107,7 +120,9 @@ std::string Prover::measureScale(Steps &St, Attention &A) {
     eval::Dims Shape;
     int64_t Total = P.sample().total(), Seq = P.sample().Seq;
     Value Scores = A.Block.Scores.getOutput();
-    if (!P.shapeOf(Scores, Shape) || Shape.size() < 2)
+    if (!P.shapeOf(Scores, Shape))
+      Shape = scoresLike(Scores, Seq, Total);
+    if (Shape.size() < 2)
       return "the scores have no known shape";
     Shape.back() = featuresOf(Scores) > 0 ? featuresOf(Scores) : Total;
     if (int64_t &Queries = Shape[Shape.size() - 2]; Queries % Seq != 0)

@@ -119,13 +119,28 @@ std::string MaskReader::addRows(const eval::Tensor &T, bool HasSink,
   return {};
 }
 
+/// Dims of scores [.., queries, keys] whose type does not tell them all: dims
+/// in front count heads where they are static and are a batch of one otherwise.
+static eval::Dims scoresLike(Value Scores, int64_t Seq, int64_t Total) {
+  auto Type = dyn_cast<RankedTensorType>(Scores.getType());
+  eval::Dims Out;
+  for (int64_t D = 0, Rank = Type ? Type.getRank() : 0; D < Rank; ++D)
+    Out.push_back(!Type.isDynamicDim(D) ? Type.getDimSize(D)
+                  : D == Rank - 1       ? Total
+                  : D == Rank - 2       ? Seq
+                                        : 1);
+  return Out;
+}
+
 std::string MaskReader::look(const AttentionBlock &Block, const Sample &S,
                              MaskFit &Fit, bool &Evaluated) {
   AttentionBlock B = Block;
   Probe &P = probe(S);
   eval::Dims Shape;
   Evaluated = false;
-  if (!P.shapeOf(B.Scores.getOutput(), Shape) || Shape.size() < 2)
+  if (!P.shapeOf(B.Scores.getOutput(), Shape))
+    Shape = scoresLike(B.Scores.getOutput(), S.Seq, S.total());
+  if (Shape.size() < 2)
     return "the scores have no known shape";
   // The key length is past + new, whatever a declared input dim says.
   int64_t Keys = capacity(B) > 0 ? capacity(B) : S.total();
