@@ -191,8 +191,8 @@ struct KernelSet {
    k_scale_##Isa,                                                              \
    k_rowwise_##Isa,                                                            \
    k_experts_##Isa,                                                            \
-   k_select_by_length_##Isa,                                                   \
    k_take_rows_##Isa,                                                          \
+   k_select_by_length_##Isa,                                                   \
    k_causal_conv_##Isa,                                                        \
    k_linear_attention_##Isa}
 inline const KernelSet Reference = LLMC_KERNEL_SET(ref);
