@@ -1,6 +1,7 @@
-// GroupQueryAttention, SparseAttention and PagedAttention: grouped heads, rotary
-// embedding and caches inside. Semantics: onnxruntime docs/ContribOperators.md,
-// and what ONNX Runtime 1.32 computes (tools/dev/ms_cases.py).
+// GroupQueryAttention, SparseAttention and PagedAttention: grouped heads,
+// rotary embedding and caches inside. Semantics: onnxruntime
+// docs/ContribOperators.md, and what ONNX Runtime 1.32 computes
+// (tools/dev/ms_cases.py).
 //
 // Long because the three ops share their projections, rotation and caches.
 #include "compiler/eval/Attend.h"

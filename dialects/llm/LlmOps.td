@@ -1,5 +1,6 @@
 // Ops of the llm dialect. Every op: one sentence, numbered constraints (Cn; the
 // verifier message and the test `<op>_cN` carry the tag), one example.
+// Long because all ops of token rows are read together.
 #ifndef LLMC_LLM_OPS
 #define LLMC_LLM_OPS
 include "dialects/llm/LlmBase.td"

@@ -1,6 +1,7 @@
 // Verifiers of the llm ops. Each message starts with the number of the
 // constraint in LlmOps.td. Feature counts are trailing dims, so that the ops
-// verify on padded and on token-major rows alike. Long because every op has one.
+// verify on padded and on token-major rows alike. Long because every op has
+// one.
 #include "dialects/llm/LlmDialect.h"
 
 #include "mlir/IR/TypeUtilities.h"

@@ -17,8 +17,8 @@ bool isMovement(Operation *Op) {
 }
 
 bool isCacheUpdate(Operation *Op) {
-  return isa<onnx::ScatterNDOp, onnx::ScatterElementsOp,
-             onnx::TensorScatterOp>(Op);
+  return isa<onnx::ScatterNDOp, onnx::ScatterElementsOp, onnx::TensorScatterOp>(
+      Op);
 }
 
 static bool isFollowed(Operation *Op, const Roles &R, bool Mixing) {

@@ -3,8 +3,8 @@
 // that means nothing for single rows (reshapes, choice of rows). Batch,
 // padding, masks, cache inputs and outputs are not on that way and disappear.
 //
-// Whatever else is met is reported, all of it, by the name of its node. Long
-// because every op of the padded graph has its step form here.
+// Whatever else is met is reported, all of it, by the name of its node.
+// Long because every op of the padded graph has its step form here.
 #include "passes/raise/Match.h"
 #include "passes/raise/Passes.h"
 #include "passes/raise/Roles.h"

@@ -6,8 +6,8 @@
 // rotated (the one leaf of a cone that also has tables) and the operand of Cos.
 // Everything else is proved by evaluation: for random rows and given positions
 // the cone must give what llm.rope gives, in one of the two pairings. The
-// frequencies are the file's own: the angle at position 1, bit for bit. Long
-// because reading a table and proving a rotation by it are one search.
+// frequencies are the file's own: the angle at position 1, bit for bit.
+// Long because reading a table and proving a rotation by it are one search.
 #include "passes/raise/Cone.h"
 #include "passes/raise/Heads.h"
 #include "passes/raise/Match.h"

@@ -206,8 +206,8 @@ std::string TinyModel::phases() const {
        Int("rotary_half", O.HeadDim / 2) + Int("interleaved", 0) + WType +
        Int("norm", 1) + KvType + "eps = 1.0e-5 : f32}\n";
   S += "      exe.phase \"attention\" [" + Slot("q") + Sep + State + Sep +
-       Slot("a") + Sep + Slot("partial") + "] {" + Heads +
-       Int("window", O.Window) + KvType +
+       Slot("a") + Sep + Slot("partial") + Sep + None + Sep + None + "] {" +
+       Heads + Int("window", O.Window) + Int("chunk", 0) + KvType +
        "scale = 0.25 : f32, softcap = 0.0 : f32}\n";
   S += Linear(Slot("a"), None, Role("o"), Slot("x"), Slot("x1"),
               O.Heads * O.HeadDim, O.Hidden, 0);

@@ -49,7 +49,7 @@ void expectSame(const std::string &Args, const std::string &Body,
     if (C == '%')
       Types += (Types.empty() ? "" : ", ") + std::string("tensor<*xf32>");
   std::string Text = "func.func @main(" + Args + ") -> (" + Types +
-                     ") {\n  %n = onnx.none : none\n" + Body + "\n  return " +
+                     ") {\n  %n = onnx.none\n" + Body + "\n  return " +
                      Results + " : " + Types + "\n}\n";
   mlir::MLIRContext Context;
   Context.loadDialect<mlir::func::FuncDialect, onnx::OnnxDialect>();

@@ -171,7 +171,7 @@ TEST_F(PipelineTest, Refusals) {
   EXPECT_EQ(S.code(), StatusCode::Usage);
   EXPECT_TRUE(S.notes().empty()) << "no dump of the module";
   EXPECT_EQ(S.message(),
-            "target sm_80 has no precision 'f32', expected f16 or int8");
+            "target sm_80 has no precision 'f32', expected file, f16 or int8");
 }
 
 TEST_F(PipelineTest, ErrorsNameNodes) {

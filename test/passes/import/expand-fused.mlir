@@ -20,7 +20,7 @@ func.func @main(%x: tensor<1x2x3x8xf32>, %c: tensor<9x4xf32>, %s: tensor<9x4xf32
 // CHECK: onnx.softmax
 // CHECK-NOT: group_query
 func.func @main(%x: tensor<1x3x128xf32>, %pk: tensor<1x2x16x16xi8>, %pv: tensor<1x2x16x16xi8>, %l: tensor<1xi32>, %t: tensor<i32>, %k: tensor<1xf32>) -> (tensor<*xf32>, tensor<*xi8>) {
-  %n = onnx.none : none
+  %n = onnx.none
   %y:4 = onnx.ms_group_query_attention %x, %n, %n, %pk, %pv, %l, %t, %n, %n, %n, %n, %n, %k, %k, %n, %n, %n {num_heads = 4 : i64, kv_num_heads = 2 : i64, k_quant_type = "PER_TENSOR", v_quant_type = "PER_TENSOR"} : (tensor<1x3x128xf32>, none, none, tensor<1x2x16x16xi8>, tensor<1x2x16x16xi8>, tensor<1xi32>, tensor<i32>, none, none, none, none, none, tensor<1xf32>, tensor<1xf32>, none, none, none) -> (tensor<*xf32>, tensor<*xi8>, tensor<*xi8>, tensor<*xf32>)
   return %y#0, %y#1 : tensor<*xf32>, tensor<*xi8>
 }
@@ -37,7 +37,7 @@ func.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
 // -----
 // What cannot be expressed is an error at the op.
 func.func @main(%x: tensor<1x3x16xf32>, %w: tensor<16x48xf32>, %m: tensor<5xi32>) -> tensor<*xf32> {
-  %n = onnx.none : none
+  %n = onnx.none
   // expected-error @+1 {{a mask of 5 numbers is not supported}}
   %y:2 = onnx.ms_attention %x, %w, %n, %m, %n, %n, %n {num_heads = 2 : i64} : (tensor<1x3x16xf32>, tensor<16x48xf32>, none, tensor<5xi32>, none, none, none) -> (tensor<*xf32>, tensor<*xf32>)
   return %y#0 : tensor<*xf32>

@@ -29,11 +29,11 @@ llm.weight @q4 : tensor<64x64xf32> [#llm.piece<source = @nibbles, begin = 0, cou
 llm.weight @q8 : tensor<64x64xf32> [#llm.piece<source = @whole, begin = 0, count = 64, transposed = true>]
 func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>) -> tensor<?x64xf32> {
   %x = llm.embed %ids, @emb : (tensor<?xi32>) -> tensor<?x64xf32>
-  // FILE: llm.linear {{.*}} llm.activations = "int8"
-  // EXACT: llm.linear {{.*}} llm.activations = "f32"
+  // FILE: llm.linear {{.*}} {llm.activations = "int8"
+  // EXACT: llm.linear {{.*}} {llm.activations = "f32"
   %y = llm.linear %x, @q4 : (tensor<?x64xf32>) -> tensor<?x64xf32>
   %z = llm.linear %y, @q8 : (tensor<?x64xf32>) -> tensor<?x64xf32>
-  // FILE: llm.logits {{.*}} llm.activations = "f32"
+  // FILE: llm.logits {{.*}} {llm.activations = "f32"
   %l = llm.logits %z, @emb : (tensor<?x64xf32>) -> tensor<?x64xf32>
   return %l : tensor<?x64xf32>
 }

@@ -10,11 +10,11 @@ func.func @main(%ids: tensor<?x?xi64> {onnx.name = "input_ids"}, %past: tensor<?
   %none = onnx.none
   %w = onnx.constant dense<0.5> : tensor<8x1x2xf32>
   %x = llm.embed %ids, @w.w : (tensor<?x?xi64>) -> tensor<?x?x8xf32>
-  %t = onnx.transpose %x {perm = [0, 2, 1]} : (tensor<?x?x8xf32>) -> tensor<?x8x?xf32>
+  %t = onnx.transpose %x {perm = array<i64: 0, 2, 1>} : (tensor<?x?x8xf32>) -> tensor<?x8x?xf32>
   // CHECK: %[[ROWS:.*]] = onnx.transpose %{{.*}} {perm = array<i64: 0, 2, 1>} : (tensor<?x8x?xf32>) -> tensor<?x?x8xf32>
   // CHECK: llm.causal_conv %[[ROWS]], @conv0 {activation = 1 : i64, taps = 2 : i64, weight = @{{.*}}} : (tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
   %y, %present = onnx.causal_conv_with_state %t, %w, %none, %past {activation = "silu"} : (tensor<?x8x?xf32>, tensor<8x1x2xf32>, none, tensor<?x8x1xf32>) -> (tensor<?x8x?xf32>, tensor<?x8x1xf32>)
-  %b = onnx.transpose %y {perm = [0, 2, 1]} : (tensor<?x8x?xf32>) -> tensor<?x?x8xf32>
+  %b = onnx.transpose %y {perm = array<i64: 0, 2, 1>} : (tensor<?x8x?xf32>) -> tensor<?x?x8xf32>
   return %b, %present : tensor<?x?x8xf32>, tensor<?x8x1xf32>
 }
 

@@ -133,7 +133,7 @@ TEST_F(RunProgram, BatchErrorsNameTheLine) {
   EXPECT_EQ(R.Code, 4);
   EXPECT_EQ(R.Error, "llmc: error: " + path("b.jsonl") +
                          ", line 2: prompt is not a text\n");
-  write("b.jsonl", "{\"tokens\":[5],\"json_schema\":{}}\n");
+  write("b.jsonl", "{\"tokens\":[5],\"tool_choice\":{}}\n");
   EXPECT_EQ(run("run ART --batch " + path("b.jsonl")).Code, 3);
 }
 
@@ -278,7 +278,8 @@ TEST_F(RunProgram, DebugRunsCases) {
   R = run("debug tokenize " LLMC_TEST_INPUTS "/text/llama3-small.json " +
           path("tokens.jsonl"));
   EXPECT_EQ(R.json()["decoded_skip_special"], "rain");
-  EXPECT_EQ(run("debug beam " + path("tokens.jsonl")).Code, 3);
+  EXPECT_EQ(run("debug beam " + path("tokens.jsonl")).Code, 4);
+  EXPECT_EQ(run("debug magic " + path("tokens.jsonl")).Code, 3);
 }
 
 TEST_F(RunProgram, InterruptEndsWith130) {

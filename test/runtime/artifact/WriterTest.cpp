@@ -75,6 +75,6 @@ TEST(Manifest, ElementTypesAreChecked) {
   Manifest M = test::tinyManifest({});
   M.Plans[0].States[0].Type = static_cast<DType>(233); // found by the fuzzer
   Status S = decodeManifest(encodeManifest(M)).takeStatus();
-  EXPECT_EQ(S.message(), "kv: element type is 233, expected 1 to 19");
+  EXPECT_EQ(S.message(), "kv: element type is 233, expected 1 to 23");
 }
 } // namespace

@@ -179,8 +179,9 @@ std::string SyntheticModel::step() {
     << " : i64, interleaved = 0 : i64" << Types
     << ", norm = 1 : i64, eps = 1.0e-5 : f32}\n"
     << "      exe.phase \"attention\" [#exe.buf<slot, \"q\">, #exe.buf<state, "
-       "\"kv\">, #exe.buf<slot, \"a\">, #exe.buf<slot, \"partial\">] {"
-    << Heads << ", window = 0 : i64, scale = "
+       "\"kv\">, #exe.buf<slot, \"a\">, #exe.buf<slot, \"partial\">, "
+       "#exe.buf<none>, #exe.buf<none>] {"
+    << Heads << ", window = 0 : i64, chunk = 0 : i64, scale = "
     << 1.0 / std::sqrt(static_cast<double>(Shape.HeadDim))
     << " : f32, softcap = 0.0 : f32}\n";
   Linear("a", nullptr, "o", "x", "x1", Shape.Heads * Shape.HeadDim,

@@ -10,8 +10,8 @@
 // RUN: not llmc-image %t/slot.mlir -o %t/out 2>&1 | FileCheck %s --check-prefix=SLOT
 // RUN: not llmc-image %t/layer.mlir -o %t/out 2>&1 | FileCheck %s --check-prefix=LAYER
 // GLU: error: kernel 'linear' on the cpu: expected for a glu n to be a multiple of 32, found 48
-// WTYPE: error: kernel 'linear' on the cpu: expected wtype 0 (f32) or 1, found 2
-// POLICY: error: kernel 'linear' on the cpu: expected for its wtype xpolicy 1, found 0
+// WTYPE: error: kernel 'linear' on the cpu: expected wtype at most 3, found 4
+// POLICY: error: kernel 'linear' on the cpu: expected for its wtype xpolicy 0, found 1
 // XQ: error: kernel 'linear' on the cpu: expected xq bytes per token 256, found 64
 // HEAD: error: kernel 'attention' on the cpu: expected head_dim at most 512, found 1024
 // HEADS: error: kernel 'attention' on the cpu: expected heads to be a multiple of 2, found 5
@@ -44,7 +44,7 @@ exe.program @cpu attributes {target = "x86-64-v3", buckets = array<i64: 1>, page
   exe.step {
     exe.phase "linear" [#exe.buf<slot, "x">, #exe.buf<none>, #exe.buf<none>, #exe.buf<weight, "w">,
       #exe.buf<none>, #exe.buf<none>, #exe.buf<slot, "x">, #exe.buf<none>]
-      {k = 64 : i64, n = 48 : i64, wtype = 2 : i64, xpolicy = 0 : i64, norm = 0 : i64, glu = 0 : i64,
+      {k = 64 : i64, n = 48 : i64, wtype = 4 : i64, xpolicy = 0 : i64, norm = 0 : i64, glu = 0 : i64,
        activation = 0 : i64, rows = 0 : i64, eps = 0.0 : f32}
   }
 }
@@ -59,7 +59,7 @@ exe.program @cpu attributes {target = "x86-64-v3", buckets = array<i64: 1>, page
   exe.step {
     exe.phase "linear" [#exe.buf<slot, "x">, #exe.buf<none>, #exe.buf<none>, #exe.buf<weight, "w">,
       #exe.buf<none>, #exe.buf<none>, #exe.buf<slot, "x">, #exe.buf<none>]
-      {k = 64 : i64, n = 48 : i64, wtype = 1 : i64, xpolicy = 0 : i64, norm = 0 : i64, glu = 0 : i64,
+      {k = 64 : i64, n = 48 : i64, wtype = 2 : i64, xpolicy = 1 : i64, norm = 0 : i64, glu = 0 : i64,
        activation = 0 : i64, rows = 0 : i64, eps = 0.0 : f32}
   }
 }
