@@ -32,6 +32,13 @@ class E2E(unittest.TestCase):
         self.assertEqual(done.returncode, 0, f"llmc {' '.join(map(str, args))}: {done.stderr[-1500:]}")
         return done
 
+    def refused(self, code, *args, **kw):
+        """What a call says that ends with that exit code."""
+        done = llmc(*args, **kw)
+        self.assertEqual(done.returncode, code, done.stderr)
+        self.assertTrue(done.stderr.startswith("llmc: error: "), done.stderr)
+        return done.stderr
+
     def compile(self, model, *flags, out=None):
         art = out or self.tmp / "model.llmc"
         self.ok("compile", model, "-o", art, "--quiet", *flags)

@@ -18,22 +18,34 @@ TOLERANCE = 1e-5
 TOKENS = [(7 * i + 3) % 96 for i in range(13)]
 
 
+FLAGS = ("--f32", "--target", "x86-64-v3", "--kv-cache", "f32", "--max-context", "64")
+# Forms that no recogniser knows yet, and what is said of them.
+REFUSED = {"tensor-scatter": "the queries: the shape of its rows is not known"}
+
+
 @unittest.skipUnless(decoders, "needs the Python package onnx")
 class Dialects(E2E):
-    def each(self):
-        for form in decoders.FORMS:
-            with self.subTest(form.name):
-                model = self.tmp / f"{form.name}.onnx"
-                onnx.save(decoders.model(form), model)
-                yield form, model
+    def write(self, form):
+        model = self.tmp / f"{form.name}.onnx"
+        onnx.save(decoders.model(form), model)
+        return model
 
     def test_every_form_gives_the_same_logits(self):
         wanted = {}
-        for form, model in self.each():
-            want = wanted.setdefault(form.shape, decoders.logits(form.shape, TOKENS))
-            art = self.compile(model, "--f32", "--target", "x86-64-v3", "--kv-cache", "f32", "--max-context", "64", out=self.tmp / f"{form.name}.llmc")
-            _, got = self.run_tokens(art, TOKENS, 1, logits="all")
-            self.assertLess(rel_diff(got, want), TOLERANCE)
+        for form in decoders.FORMS:
+            if form.name in REFUSED:
+                continue
+            with self.subTest(form.name):
+                want = wanted.setdefault(form.shape, decoders.logits(form.shape, TOKENS))
+                art = self.compile(self.write(form), *FLAGS, out=self.tmp / f"{form.name}.llmc")
+                _, got = self.run_tokens(art, TOKENS, 1, logits="all")
+                self.assertLess(rel_diff(got, want), TOLERANCE)
+
+    def test_forms_refused_today(self):
+        forms = {form.name: form for form in decoders.FORMS}
+        for name, why in REFUSED.items():
+            with self.subTest(name):
+                self.assertIn(why, self.refused(3, "compile", self.write(forms[name]), "--quiet", *FLAGS, "-o", self.tmp / "no.llmc"))
 
 
 if __name__ == "__main__":

@@ -16,12 +16,16 @@ except ImportError:  # files are written with the onnx package of the developmen
 
 TOLERANCE = 1e-5
 TOKENS = [(7 * i + 3) % 96 for i in range(13)]
+# Norms of heads that no recogniser knows yet, and what is said of them.
+REFUSED = {name: "where attention gives" for name in ("head-l2", "head-rms")}
 
 
 @unittest.skipUnless(families, "needs the Python package onnx")
 class Families(E2E):
     def test_logits_are_those_of_the_file(self):
         for name, make in families.FAMILIES.items():
+            if name in REFUSED:
+                continue
             with self.subTest(name):
                 model = make()
                 path = self.tmp / f"{name}.onnx"
@@ -30,6 +34,13 @@ class Families(E2E):
                 art = self.compile(path, "--f32", "--target", "x86-64-v3", "--kv-cache", "f32", "--max-context", "64", out=self.tmp / f"{name}.llmc")
                 _, got = self.run_tokens(art, TOKENS, 1, logits="all")
                 self.assertLess(rel_diff(got, want), TOLERANCE)
+
+    def test_families_refused_today(self):
+        for name, why in REFUSED.items():
+            with self.subTest(name):
+                path = self.tmp / f"{name}.onnx"
+                onnx.save(families.FAMILIES[name](), path)
+                self.assertIn(why, self.refused(3, "compile", path, "--f32", "--max-context", "64", "-o", self.tmp / "no.llmc"))
 
     def reference(self, model, inputs):
         return onnx.reference.ReferenceEvaluator(model).run(None, inputs)[0][0]

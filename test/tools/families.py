@@ -186,7 +186,7 @@ def grouped_sigmoid_moe(g, x):
     wide = g.op("Reshape", g.op("Expand", g.op("Unsqueeze", mask, np.array([-1])), np.array([1, 1, 1, 2])), np.array([0, 0, EXPERTS]))
     masked = g.op("Where", g.op("Cast", wide, to=TensorProto.BOOL), biased, -1e30)
     _, choice = g.op("TopK", masked, np.array([2]), outputs=2)
-    share = g.op("GatherElements", scores, choice, axis=-1)
+    share = g.op("GatherElements", scores, choice, axis=2)
     share = g.op("Mul", g.op("Div", share, g.op("Add", g.op("ReduceSum", share, np.array([-1])), 1e-20)), 2.5)
     return experts_sum(g, x, choice, share)
 
