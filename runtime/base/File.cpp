@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <filesystem>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -32,13 +33,12 @@ Result<int> openRegular(const std::string &Path, uint64_t &Size) {
   return Fd;
 }
 
-std::string folderOf(const std::string &Path) {
-  size_t Slash = Path.rfind('/');
-  if (Slash == std::string::npos)
-    return ".";
-  return Slash == 0 ? "/" : Path.substr(0, Slash);
-}
 } // namespace
+
+std::string folderOf(const std::string &Path) {
+  std::string Folder = std::filesystem::path(Path).parent_path().string();
+  return Folder.empty() ? "." : Folder;
+}
 
 MappedFile &MappedFile::operator=(MappedFile &&O) noexcept {
   std::swap(Data, O.Data);

@@ -23,6 +23,9 @@ inline std::string_view textOf(std::span<const uint8_t> B) {
   return {reinterpret_cast<const char *>(B.data()), B.size()};
 }
 
+/// Folder of a path; "." when it names none.
+std::string folderOf(const std::string &Path);
+
 /// A regular file mapped for reading. Movable; unmaps when destroyed.
 class MappedFile {
 public:

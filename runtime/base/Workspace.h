@@ -4,6 +4,8 @@
 #ifndef LLMC_RUNTIME_BASE_WORKSPACE_H
 #define LLMC_RUNTIME_BASE_WORKSPACE_H
 
+#include "runtime/base/CudaTickets.h"
+
 #include <algorithm>
 #include <cstdint>
 
@@ -31,22 +33,24 @@ constexpr uint64_t cpuWorkspaceBytes(uint32_t MaxTokens, uint32_t MaxSequences,
   return logitBytes(stepLogitRows(MaxTokens, MaxSequences), Vocab);
 }
 
-/// On a GPU: counts, four arrays of a number per token, the page table; each
+/// On a GPU: counts, five arrays of a number per token, the page table; each
 /// part begins at a multiple of 256.
 constexpr uint64_t cudaDescriptorBytes(uint64_t MaxTokens,
                                        uint64_t MaxSequences,
                                        uint64_t PagesPerSequence) {
-  return 256 + 4 * roundUpTo256(MaxTokens * 4) +
+  return 256 + 5 * roundUpTo256(MaxTokens * 4) +
          roundUpTo256(MaxSequences * PagesPerSequence * 4);
 }
 
-/// GPU memory: its own rows of logits, and the descriptor.
+constexpr uint64_t CudaTicketBytes = LLMC_CUDA_TICKETS * 4;
+
+/// GPU memory: its own rows of logits, the descriptor and the tickets.
 constexpr uint64_t cudaWorkspaceBytes(uint32_t MaxTokens, uint32_t MaxSequences,
                                       uint32_t Vocab, uint32_t MaxContext,
                                       uint32_t PageTokens) {
   uint64_t Pages = (uint64_t{MaxContext} + PageTokens - 1) / PageTokens;
   return logitBytes(std::min(MaxTokens, LogitRowsAtLeast), Vocab) +
-         cudaDescriptorBytes(MaxTokens, MaxSequences, Pages);
+         cudaDescriptorBytes(MaxTokens, MaxSequences, Pages) + CudaTicketBytes;
 }
 
 } // namespace llmc

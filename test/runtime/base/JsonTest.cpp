@@ -1,6 +1,8 @@
 // JSON output: escapes, invalid UTF-8, numbers, nesting.
 #include "runtime/base/Json.h"
 #include "runtime/base/JsonDepth.h"
+#include "runtime/base/JsonIntegers.h"
+#include "runtime/base/JsonMember.h"
 
 #include "gtest/gtest.h"
 
@@ -45,4 +47,24 @@ TEST(Json, DepthCountsBracketsOutsideOfTexts) {
   EXPECT_TRUE(checkJsonDepth(std::string(5000, '['), "x").ok());
   EXPECT_EQ(checkJsonDepth(std::string(5001, '['), "x").message(),
             "x: nested 5001 deep, at most 5000");
+}
+
+TEST(Json, MembersAreFoundAsTheyAreWritten) {
+  EXPECT_EQ(jsonMember(R"({"a": {"b": 1}, "b":[1, "}"] })", "b"),
+            "[1, \"}\"] ");
+  EXPECT_EQ(
+      jsonMember(R"({"b":"\",\"b\":3","c":12345678901234567890.50})", "c"),
+      "12345678901234567890.50");
+  EXPECT_EQ(jsonMember(R"({"x":"b","b":1,"b":2})", "b"), "2");
+  EXPECT_EQ(jsonMember(R"({"a":{"b":1}})", "b"), "");
+  EXPECT_EQ(jsonMember("{\"b", "b"), "");
+}
+
+TEST(Json, IntegersBeyond64BitsAreTold) {
+  EXPECT_TRUE(checkJsonIntegers(R"([9223372036854775807,1e40,"1e99",
+      12345678901234567890.5,"12345678901234567890"])",
+                                "x")
+                  .ok());
+  EXPECT_EQ(checkJsonIntegers("[-9223372036854775809]", "x").message(),
+            "x: integer -9223372036854775809 does not fit in 64 bits");
 }
