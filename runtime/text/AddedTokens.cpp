@@ -55,11 +55,21 @@ bool standsAlone(std::string_view Text, size_t Begin, size_t End) {
 
 void AddedTokenFinder::add(const AddedToken &T) { Tokens.push_back(T); }
 
+/// Of several that look the same the first counts, special ones before others.
 void AddedTokenFinder::finish() {
-  std::sort(Tokens.begin(), Tokens.end(),
-            [](const AddedToken &A, const AddedToken &B) {
-              return A.Content < B.Content;
-            });
+  std::stable_sort(Tokens.begin(), Tokens.end(),
+                   [](const AddedToken &A, const AddedToken &B) {
+                     return A.Content != B.Content ? A.Content < B.Content
+                                                   : A.Special > B.Special;
+                   });
+  auto Same = [](const AddedToken &A, const AddedToken &B) {
+    return A.Content == B.Content;
+  };
+  Tokens.erase(std::unique(Tokens.begin(), Tokens.end(), Same), Tokens.end());
+  if (!Tokens.empty() && Tokens.front().Content.empty()) {
+    Empty = std::move(Tokens.front());
+    Tokens.erase(Tokens.begin());
+  }
   for (const AddedToken &T : Tokens)
     FirstBytes.set(static_cast<uint8_t>(T.Content[0]));
 }
@@ -89,29 +99,35 @@ const AddedToken *AddedTokenFinder::longestAt(std::string_view Text,
 
 void AddedTokenFinder::split(std::string_view Text, bool SpecialAsText,
                              std::vector<Range> &Out) const {
-  size_t Done = 0;
-  for (size_t I = 0; I < Text.size();) {
+  size_t Done = 0, Last = std::string_view::npos; // end of the last match
+  for (size_t I = 0; I < Text.size() + (Empty ? 1 : 0);) {
     const AddedToken *T = nullptr;
-    if (FirstBytes.test(static_cast<uint8_t>(Text[I])))
+    if (I < Text.size() && FirstBytes.test(static_cast<uint8_t>(Text[I])))
       T = longestAt(Text, I);
+    if (T == nullptr && Empty && I != Last &&
+        (I == Text.size() || (Text[I] & 0xC0) != 0x80))
+      T = &*Empty;
     if (T == nullptr) {
       ++I;
       continue;
     }
     size_t Begin = I, End = I + T->Content.size();
-    I = End;
+    Last = End;
+    I += std::max<size_t>(T->Content.size(), 1);
     if ((SpecialAsText && T->Special) ||
         (T->SingleWord && !standsAlone(Text, Begin, End)))
       continue;
+    // The search goes on behind the token itself, even into what RStrip took;
+    // what was taken already is not taken again.
     if (T->LStrip)
-      Begin = skipSpacesBack(Text, Begin, Done);
+      Begin = std::max(skipSpacesBack(Text, Begin, Done), Done);
     if (T->RStrip)
       End = skipSpaces(Text, End);
     if (Begin > Done)
       Out.push_back({Done, Begin, -1});
-    Out.push_back({Begin, End, T->Id});
-    // The search goes on behind the token itself, even into what RStrip took.
-    Done = End;
+    if (End > Begin)
+      Out.push_back({Begin, End, T->Id});
+    Done = std::max(Begin, End);
   }
   if (Done < Text.size())
     Out.push_back({Done, Text.size(), -1});

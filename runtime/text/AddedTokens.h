@@ -6,6 +6,7 @@
 #include "runtime/text/TokenizerImage.h"
 
 #include <bitset>
+#include <optional>
 
 namespace llmc {
 
@@ -14,7 +15,7 @@ public:
   void add(const AddedToken &T);
   /// Call once, after the last add.
   void finish();
-  bool empty() const { return Tokens.empty(); }
+  bool empty() const { return Tokens.empty() && !Empty; }
 
   /// A range of the text: an added token, or (Id < 0) ordinary text.
   struct Range {
@@ -30,6 +31,9 @@ private:
   const AddedToken *longestAt(std::string_view Text, size_t At) const;
 
   std::vector<AddedToken> Tokens; ///< sorted by content
+  /// One whose content the normaliser removes: it is found between any two
+  /// characters, which cuts the text there, and takes the space around it.
+  std::optional<AddedToken> Empty;
   std::bitset<256> FirstBytes;
 };
 

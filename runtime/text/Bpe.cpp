@@ -1,7 +1,7 @@
-// Two ways to the same result. Words (almost all pieces) are merged in a small
+// Ways to the same result. Words (almost all pieces) are merged in a small
 // array by looking for the lowest rank each time. Long pieces use a heap of
-// candidate merges over a linked list, O(n log n), so that a megabyte without
-// a break takes a second and not a day.
+// candidate merges over a linked list, O(n log n); very long ones, megabytes
+// without a break, are in BpeLong.cpp.
 #include "runtime/text/Bpe.h"
 
 #include "runtime/text/Utf8.h"
@@ -13,7 +13,7 @@ namespace llmc {
 
 namespace {
 
-constexpr size_t ShortPiece = 48;
+constexpr size_t ShortPiece = 48, LongPiece = 4096;
 constexpr uint32_t NoRank = UINT32_MAX;
 
 /// A merge that was possible when it was put into the heap.
@@ -129,8 +129,10 @@ void Bpe::encodePart(std::string_view Piece, std::vector<int32_t> &Out,
     symbols(Piece, S.Ids);
     if (S.Ids.size() <= ShortPiece)
       mergeShort(S.Ids.data(), S.Ids.size(), Out);
-    else
+    else if (S.Ids.size() < LongPiece)
       mergeLong(S.Ids, Out);
+    else
+      mergeVeryLong(S.Ids, Out);
   }
   if (Short)
     S.Cache.put(K, Out.data() + Before, Out.size() - Before);
@@ -174,7 +176,13 @@ void Bpe::mergeLong(const std::vector<int32_t> &Ids,
   for (uint32_t I = 0; I < N; ++I)
     Symbols[I] = {Ids[I], I == 0 ? NoSymbol : I - 1,
                   I + 1 == N ? NoSymbol : I + 1};
-  std::priority_queue<Candidate> Heap;
+  // The first candidates become a heap at once, which is linear.
+  std::vector<Candidate> First;
+  First.reserve(N);
+  for (uint32_t I = 0; I + 1 < N; ++I)
+    if (const MergeSlot *M = D.findMerge(Ids[I], Ids[I + 1]))
+      First.push_back({M->Rank, I, Ids[I], Ids[I + 1], M->Result});
+  std::priority_queue<Candidate> Heap(std::less<Candidate>(), std::move(First));
   auto Offer = [&](uint32_t At) {
     const Symbol &S = Symbols[At];
     if (S.Next == NoSymbol)
@@ -183,8 +191,6 @@ void Bpe::mergeLong(const std::vector<int32_t> &Ids,
     if (const MergeSlot *M = D.findMerge(S.Id, Right))
       Heap.push({M->Rank, At, S.Id, Right, M->Result});
   };
-  for (uint32_t I = 0; I < N; ++I)
-    Offer(I);
   while (!Heap.empty()) {
     Candidate C = Heap.top();
     Heap.pop();

@@ -32,6 +32,9 @@ private:
   void mergeShort(int32_t *Ids, size_t N, std::vector<int32_t> &Out) const;
   void mergeLong(const std::vector<int32_t> &Ids,
                  std::vector<int32_t> &Out) const;
+  /// As mergeLong, in BpeLong.cpp.
+  void mergeVeryLong(const std::vector<int32_t> &Ids,
+                     std::vector<int32_t> &Out) const;
 
   const TokenizerData &D;
 };

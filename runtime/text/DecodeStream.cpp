@@ -64,6 +64,10 @@ void DecodeStream::endRun(size_t Step, std::string &Out) {
   std::string Held = std::move(S.Held);
   S.Held.clear();
   S.Broken = false;
+  if (!Held.empty() && findBadUtf8(Held) == std::string_view::npos) {
+    token(Step + 1, std::move(Held), Out);
+    return;
+  }
   for (size_t I = 0; I < Held.size(); ++I)
     token(Step + 1, std::string(Replacement), Out);
 }
@@ -76,6 +80,12 @@ void DecodeStream::byteToken(size_t Step, int Byte, std::string &Out) {
     return;
   }
   S.Held.push_back(static_cast<char>(Byte));
+  // What looks at tokens one by one must see the run as the one that it is.
+  bool Whole = Step + 1 < Tokens.size() ||
+               (Step + 1 < D.steps().size() &&
+                D.steps()[Step + 1].What == DecodeStep::ByteLevel);
+  if (Whole)
+    return;
   if (findBadUtf8(S.Held) == std::string_view::npos) {
     std::string Whole = std::move(S.Held);
     S.Held.clear();
@@ -95,8 +105,11 @@ void DecodeStream::byteToken(size_t Step, int Byte, std::string &Out) {
 void DecodeStream::suffixToken(size_t Step, std::string T, std::string &Out) {
   TokenState &S = Tokens[Step];
   const std::string &Suffix = D.steps()[Step].Pattern;
-  // Only before the end of the list may a token come in two parts.
-  bool MayCut = Step + 1 == Tokens.size() && !Suffix.empty();
+  // Only before the end of the list may a token come in two parts, and not
+  // into letters that stand for bytes, where the whole token decides.
+  bool Bytes = Step + 1 < D.steps().size() &&
+               D.steps()[Step + 1].What == DecodeStep::ByteLevel;
+  bool MayCut = Step + 1 == Tokens.size() && !Suffix.empty() && !Bytes;
   if (!S.First)
     token(Step + 1, replaceText(S.Held, Suffix, " "), Out);
   S.First = false;

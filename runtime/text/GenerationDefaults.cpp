@@ -56,19 +56,6 @@ Status readIds(const Json &J, const std::string &File, const char *Key,
   return Status::success();
 }
 
-/// A token is written as its text or as an object with "content".
-std::string tokenText(const Json &J, const char *Key) {
-  auto It = J.find(Key);
-  if (It == J.end())
-    return "";
-  if (It->is_string())
-    return It->get<std::string>();
-  if (It->is_object() && It->contains("content") &&
-      (*It)["content"].is_string())
-    return (*It)["content"].get<std::string>();
-  return "";
-}
-
 /// Sampling fields under the names of generation_config.json. Without
 /// do_sample a model is greedy whatever its temperature says; with it absent
 /// fields are what transformers takes.
@@ -91,26 +78,37 @@ Status readSampling(const Json &J, const std::string &File,
   return Status::success();
 }
 
-/// The template of a "chat_template" member: text, or a list of named ones.
-std::string templateIn(const Json &J) {
+/// The template of a "chat_template" member: text (the default one), or that
+/// of a list with the name.
+std::string templateIn(const Json &J, const char *Name) {
   auto It = J.find("chat_template");
   if (It == J.end())
     return "";
   if (It->is_string())
-    return It->get<std::string>();
+    return std::string_view(Name) == "default" ? It->get<std::string>() : "";
   if (It->is_array())
     for (const Json &Named : *It)
-      if (Named.is_object() && Named.value("name", Json()) == "default")
+      if (Named.is_object() && Named.value("name", Json()) == Name)
         return Named.contains("template") && Named["template"].is_string()
                    ? Named["template"].get<std::string>()
                    : "";
   return "";
 }
 
+/// One template that is Tools where there are tools, which is what
+/// transformers picks then. The signs keep white space at the seams.
+std::string withTools(std::string Default, std::string Tools) {
+  for (std::string *T : {&Default, &Tools})
+    if (T->ends_with('\n'))
+      T->pop_back();
+  return "{% if tools is not none +%}" + Tools + "{%+ else +%}" + Default +
+         "{%+ endif %}";
+}
+
 } // namespace
 
 Result<std::string> compileChatTemplate(const std::string &Folder) {
-  std::string File = "chat_template.jinja", Source;
+  std::string File = "chat_template.jinja", Source, Tools;
   LLMC_ASSIGN_OR_RETURN(std::optional<std::string> Plain,
                         readTextFile(Folder, File));
   if (Plain)
@@ -119,7 +117,8 @@ Result<std::string> compileChatTemplate(const std::string &Folder) {
     if (!Source.empty())
       break;
     LLMC_ASSIGN_OR_RETURN(Json J, readObject(Folder, Name));
-    Source = templateIn(J);
+    Source = templateIn(J, "default");
+    Tools = templateIn(J, "tool_use");
     File = Name;
   }
   if (Source.empty())
@@ -127,7 +126,10 @@ Result<std::string> compileChatTemplate(const std::string &Folder) {
   Result<ChatTemplate> T = ChatTemplate::compile(Source);
   if (!T.ok())
     return Status(T.status().code(), File + ": " + T.status().message());
-  return Source;
+  if (Tools.empty())
+    return Source;
+  std::string Both = withTools(Source, Tools);
+  return ChatTemplate::compile(Both).ok() ? Both : Source;
 }
 
 Result<std::string> compileGenerationDefaults(const std::string &Folder) {
@@ -189,6 +191,22 @@ Result<GenerationDefaults> readGenerationDefaults(std::string_view Text) {
   return D;
 }
 
+/// What a compact JSON text is, in words.
+static std::string kindOfJson(const std::string &Json) {
+  switch (Json.front()) {
+  case '{':
+    return "an object";
+  case '[':
+    return "a list";
+  case '"':
+    return "a text";
+  case 'n':
+    return "null";
+  default:
+    return "'" + Json.substr(0, 20) + "'";
+  }
+}
+
 /// A JSON list as compact text; "null" for an empty text.
 static Result<std::string> listOrNull(std::string_view Json,
                                       const std::string &What) {
@@ -196,7 +214,7 @@ static Result<std::string> listOrNull(std::string_view Json,
     return std::string("null");
   LLMC_ASSIGN_OR_RETURN(std::string T, checkedJson(Json, What));
   if (T.front() != '[')
-    return malformedError(What + " are not a JSON list");
+    return malformedError(What + " are " + kindOfJson(T) + ", expected a list");
   return T;
 }
 
@@ -204,7 +222,9 @@ Result<std::string> chatVariables(const ChatInput &In,
                                   const GenerationDefaults &D) {
   LLMC_ASSIGN_OR_RETURN(std::string M, checkedJson(In.Messages, "messages"));
   if (M.front() != '[')
-    return malformedError("messages are not a JSON list");
+    return malformedError("messages are " + kindOfJson(M) +
+                          ", expected a list such as [{\"role\": \"user\", "
+                          "\"content\": \"hi\"}]");
   LLMC_ASSIGN_OR_RETURN(std::string Tools, listOrNull(In.Tools, "tools"));
   LLMC_ASSIGN_OR_RETURN(std::string Documents,
                         listOrNull(In.Documents, "documents"));

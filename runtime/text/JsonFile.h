@@ -20,6 +20,10 @@ namespace llmc {
 Result<std::optional<std::string>> readTextFile(const std::string &Folder,
                                                 const std::string &Name);
 
+/// JSON with each \u escape of half a surrogate pair made \ufffd: Python and
+/// JavaScript write such texts, no UTF-8 can hold them. Same length.
+std::string withoutLoneSurrogates(std::string_view Json);
+
 /// Input iterator that tells how far a parser came.
 struct CountingIterator {
   using iterator_category = std::input_iterator_tag;
@@ -61,6 +65,20 @@ Result<Json> parseJsonAs(std::string_view Text, const std::string &What) {
                           std::to_string(Farthest - Text.data()) + " of " +
                           std::to_string(Text.size()));
   return Root;
+}
+
+/// Text of a special token: member Key of an object, either the text itself or
+/// an object with "content"; empty when there is none.
+template <typename Json> std::string tokenText(const Json &J, const char *Key) {
+  auto It = J.find(Key);
+  if (It == J.end())
+    return "";
+  if (It->is_string())
+    return It->template get<std::string>();
+  if (It->is_object() && It->contains("content") &&
+      (*It)["content"].is_string())
+    return (*It)["content"].template get<std::string>();
+  return "";
 }
 
 } // namespace llmc

@@ -139,15 +139,15 @@ Status process(const Json &J, Output &O, int Depth) {
   LLMC_RETURN_IF_ERROR(F.status());
   if (Type == "ByteLevel") // moves offsets only
     return Status::success();
-  bool Adds = Type == "TemplateProcessing" || Type == "BertProcessing" ||
-              Type == "RobertaProcessing";
-  if (Adds && (O.Texts.empty() || O.Texts.size() > 2))
-    return unsupportedError("tokenizer.json: post_processor " + Type +
-                            " behind a template is not implemented");
+  if (Type == "BertProcessing" || Type == "RobertaProcessing")
+    return frame(F, Type == "RobertaProcessing", O);
+  // A template has places for two texts; the reference gives up, too.
+  if (Type == "TemplateProcessing" && (O.Texts.empty() || O.Texts.size() > 2))
+    return unsupportedError(
+        "tokenizer.json: post_processor " + Type + " behind another one, of " +
+        std::to_string(O.Texts.size()) + " parts, expected at most 2");
   if (Type == "TemplateProcessing")
     return fillTemplate(F, O);
-  if (Adds)
-    return frame(F, Type == "RobertaProcessing", O);
   if (Type != "Sequence")
     return unsupportedError("tokenizer.json: post_processor " + Type +
                             " is not implemented");

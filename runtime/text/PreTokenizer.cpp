@@ -155,8 +155,9 @@ void rewrite(std::string &Text, std::vector<Piece> &Pieces, size_t &Zero,
     size_t Begin = New.size();
     std::string_view Old =
         std::string_view(Text).substr(P.Begin, P.End - P.Begin);
-    bool First = P.Begin < Zero;
-    Change(Old, First, New);
+    bool First = P.Begin < Zero && !Old.empty();
+    if (!Old.empty())
+      Change(Old, First, New);
     if (First) {
       Part.clear();
       Change(Old.substr(0, std::min(P.End, Zero) - P.Begin), First, Part);

@@ -5,6 +5,8 @@
 
 #include <cctype>
 #include <vector>
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include <pcre2.h>
 
 namespace llmc {
 
@@ -92,6 +94,22 @@ std::string setOf(const std::string &Items, bool Negative) {
   return (Negative ? "[^" : "[") + Items + "]";
 }
 
+/// Whether PCRE2 (10.40 and newer) has a script of that name. By itself it
+/// reads "Han" as all that is used with Han characters, punctuation too.
+bool isScript(std::string_view Name) {
+  for (char C : Name)
+    if (!std::isalnum(static_cast<unsigned char>(C)) && C != '_')
+      return false;
+  std::string Pattern = "\\p{sc:" + std::string(Name) + "}";
+  int Error = 0;
+  PCRE2_SIZE At = 0;
+  pcre2_code *Code =
+      pcre2_compile(reinterpret_cast<PCRE2_SPTR>(Pattern.data()),
+                    Pattern.size(), PCRE2_UTF, &Error, &At, nullptr);
+  pcre2_code_free(Code);
+  return Code != nullptr;
+}
+
 class Translator {
 public:
   explicit Translator(std::string_view P) : P(P) {}
@@ -144,7 +162,7 @@ Status Translator::property(std::string &Items, bool &Negative) {
   }
   Items = itemsOf(loose(Name));
   if (Items.empty())
-    Items = "\\p{" + std::string(Name) + "}";
+    Items = (isScript(Name) ? "\\p{sc:" : "\\p{") + std::string(Name) + "}";
   At = End + 1;
   return Status::success();
 }

@@ -5,6 +5,7 @@
 
 #include "runtime/text/Base64.h"
 #include "runtime/text/ByteLevel.h"
+#include "runtime/text/Lines.h"
 #include "runtime/text/PreTokenizer.h"
 #include "runtime/text/TokenizerParts.h"
 
@@ -63,23 +64,17 @@ using Ranks = std::unordered_map<std::string, int32_t>;
 
 Result<Ranks> readRanks(std::string_view Text, const std::string &Name) {
   Ranks Out;
-  size_t Number = 0;
-  for (size_t At = 0; At < Text.size();) {
-    size_t End = std::min(Text.find('\n', At), Text.size());
-    std::string_view Line = Text.substr(At, End - At);
-    At = End + 1;
-    ++Number;
-    if (Line.ends_with('\r'))
-      Line.remove_suffix(1);
+  Lines All(Text);
+  for (std::string_view Line; All.next(Line);) {
     if (Line.empty())
       continue;
     std::string Bytes;
     int64_t Rank = 0;
     if (!readLine(Line, Bytes, Rank))
-      return malformedError(Name + ": line " + std::to_string(Number) +
+      return malformedError(Name + ": line " + std::to_string(All.number()) +
                             " is not a token in Base64 and its rank");
     if (!Out.emplace(std::move(Bytes), static_cast<int32_t>(Rank)).second)
-      return malformedError(Name + ": line " + std::to_string(Number) +
+      return malformedError(Name + ": line " + std::to_string(All.number()) +
                             " repeats a token");
   }
   if (Out.empty())

@@ -88,7 +88,7 @@ Status Tokenizer::Impl::addAddedTokens() {
     // SentencePiece's own are given as they look in normalised text.
     if (A.Normalized && !Spm)
       LLMC_RETURN_IF_ERROR(Norm.run(N.Content, S));
-    if (!N.Content.empty())
+    if (!A.Content.empty())
       (A.Normalized ? InNormalized : InText).add(N);
   }
   InText.finish();

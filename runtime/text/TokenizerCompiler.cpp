@@ -4,6 +4,7 @@
 // refused by name instead of ignored.
 #include "runtime/text/TokenizerCompiler.h"
 
+#include "runtime/text/ConfiguredTokenizer.h"
 #include "runtime/text/JsonFields.h"
 #include "runtime/text/JsonFile.h"
 #include "runtime/text/TokenizerFiles.h"
@@ -11,6 +12,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 namespace llmc {
@@ -26,7 +28,8 @@ Status bad(const std::string &What) {
 /// Fills a TokenizerSource from the parsed file, part by part.
 class Compiler {
 public:
-  explicit Compiler(const Json &Root) : Root(Root) {}
+  Compiler(const Json &Root, const TokenizerFolder &Folder)
+      : Root(Root), Folder(Folder) {}
   Result<TokenizerSource> run();
 
 private:
@@ -43,6 +46,7 @@ private:
   }
 
   const Json &Root;
+  const TokenizerFolder &Folder;
   TokenizerSource S;
   size_t ModelSize = 0;
 };
@@ -147,8 +151,8 @@ Status Compiler::readMerges(const Json &Merges, const TokenIndex &Index) {
   return Status::success();
 }
 
-/// Options of a BPE model. Dropout is for training: at run time all merges
-/// are done.
+/// Options of a BPE model. With dropout the reference leaves out merges by
+/// chance, at run time too.
 Status Compiler::readBpe(Fields<Json> &F) {
   TokenizerConfig &C = S.Config;
   C.Model = ModelKind::Bpe;
@@ -158,6 +162,10 @@ Status Compiler::readBpe(Fields<Json> &F) {
   C.Prefix = F.text("continuing_subword_prefix", "");
   C.Suffix = F.text("end_of_word_suffix", "");
   std::string Unknown = F.text("unk_token", "");
+  if (const Json *D = F.get("dropout"); D != nullptr && !D->is_null())
+    if (!D->is_number() || D->get<double>() != 0)
+      return bad("dropout is " + D->dump() +
+                 ", expected null or 0: merges would be left out by chance");
   const Json *Merges = F.need("merges", "a list");
   LLMC_RETURN_IF_ERROR(F.status());
   TokenIndex Index(S);
@@ -210,13 +218,12 @@ Status Compiler::readModel(const Json &Model) {
 }
 
 Status Compiler::readAdded() {
-  auto List = Root.find("added_tokens");
-  if (List == Root.end() || List->is_null())
-    return Status::success();
-  if (!List->is_array())
-    return bad("added_tokens is not a list");
   AddedNumbering Numbering(S, ModelSize);
-  for (const Json &J : *List) {
+  auto It = Root.find("added_tokens");
+  Json List = It == Root.end() || It->is_null() ? Json::array() : *It;
+  if (!List.is_array())
+    return bad("added_tokens is not a list");
+  for (const Json &J : List) {
     Fields<Json> F(J, "added token");
     AddedToken A;
     A.Content = F.text("content", "");
@@ -231,7 +238,7 @@ Status Compiler::readAdded() {
     if (!A.Content.empty())
       LLMC_RETURN_IF_ERROR(Numbering.add(std::move(A)));
   }
-  return Status::success();
+  return configureAdded(S, Numbering, Folder);
 }
 
 /// An unknown token that a text may ask for must exist.
@@ -256,33 +263,44 @@ Result<TokenizerSource> Compiler::run() {
     return bad("has no model");
   LLMC_RETURN_IF_ERROR(readModel(*Model));
   TokenizerConfig &C = S.Config;
-  LLMC_ASSIGN_OR_RETURN(C.Normalizers, readNormalizer(partText("normalizer")));
-  LLMC_ASSIGN_OR_RETURN(C.PreSteps,
-                        readPreTokenizer(partText("pre_tokenizer")));
+  LLMC_ASSIGN_OR_RETURN(C.Normalizers, readNormalizer(configureNormalizer(
+                                           partText("normalizer"), Folder)));
+  LLMC_ASSIGN_OR_RETURN(C.PreSteps, readPreTokenizer(configurePreTokenizer(
+                                        partText("pre_tokenizer"), Folder)));
   LLMC_ASSIGN_OR_RETURN(C.Decoders, readDecoder(partText("decoder")));
   LLMC_RETURN_IF_ERROR(checkUnknown(*Model, C, TokenIndex(S)));
   LLMC_RETURN_IF_ERROR(readPostProcessor(partText("post_processor"), C));
   LLMC_RETURN_IF_ERROR(readAdded());
+  configureFrame(S, Folder);
   return std::move(S);
 }
 
 } // namespace
 
-Result<std::vector<uint8_t>> compileTokenizerJson(std::string_view Text) {
+static Result<std::vector<uint8_t>> compileJson(std::string_view Text,
+                                                const TokenizerFolder &Folder) {
   LLMC_ASSIGN_OR_RETURN(Json Root, parseJsonAs<Json>(Text, "tokenizer.json"));
-  LLMC_ASSIGN_OR_RETURN(TokenizerSource S, Compiler(Root).run());
+  LLMC_ASSIGN_OR_RETURN(TokenizerSource S, Compiler(Root, Folder).run());
   Result<std::vector<uint8_t>> Bytes = finishTokenizer(std::move(S));
   if (!Bytes.ok())
     return bad(Bytes.status().message());
   return Bytes;
 }
 
+Result<std::vector<uint8_t>> compileTokenizerJson(std::string_view Text) {
+  return compileJson(Text, TokenizerFolder());
+}
+
 Result<std::vector<uint8_t>> compileTokenizer(const std::string &Folder) {
   LLMC_ASSIGN_OR_RETURN(std::optional<std::string> Text,
                         readTextFile(Folder, "tokenizer.json"));
-  if (Text)
+  if (!Text)
+    return compileOtherTokenizer(Folder);
+  std::error_code Error;
+  if (!std::filesystem::is_directory(Folder, Error)) // the file itself
     return compileTokenizerJson(*Text);
-  return compileOtherTokenizer(Folder);
+  LLMC_ASSIGN_OR_RETURN(TokenizerFolder Settings, readTokenizerFolder(Folder));
+  return compileJson(*Text, Settings);
 }
 
 } // namespace llmc

@@ -11,9 +11,9 @@
 
 namespace llmc {
 
-/// Compiles FOLDER/tokenizer.json (or the file itself) into the bytes that
-/// Tokenizer::load takes; empty when the folder has no tokenizer.json. Every
-/// component that is not implemented is an error naming it.
+/// Compiles the tokenizer of a folder, as its tokenizer_config.json has it, or
+/// a file itself into the bytes that Tokenizer::load takes; empty when there is
+/// none. Every component that is not implemented is an error naming it.
 Result<std::vector<uint8_t>> compileTokenizer(const std::string &Folder);
 
 /// The same from the text of a tokenizer.json.

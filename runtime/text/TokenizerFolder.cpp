@@ -18,24 +18,84 @@ using Json = nlohmann::json;
 
 Status bad(const std::string &What) { return malformedError(What); }
 
-/// A token given by its text or by an object with content.
-std::string tokenText(const Json &J, const char *Key) {
-  auto It = J.find(Key);
-  if (It == J.end())
-    return "";
-  if (It->is_string())
-    return It->get<std::string>();
-  if (It->is_object() && It->contains("content") &&
-      (*It)["content"].is_string())
-    return (*It)["content"].get<std::string>();
-  return "";
-}
-
 std::optional<bool> flag(const Json &J, const char *Key) {
   auto It = J.find(Key);
   if (It == J.end() || !It->is_boolean())
     return std::nullopt;
   return It->get<bool>();
+}
+
+/// Flags of an added token of these files.
+AddedToken addedToken(Fields<Json> &F) {
+  AddedToken A;
+  A.Content = F.text("content", "");
+  A.Special = F.flag("special", false);
+  A.Normalized = F.flag("normalized", !A.Special);
+  A.LStrip = F.flag("lstrip", false);
+  A.RStrip = F.flag("rstrip", false);
+  A.SingleWord = F.flag("single_word", false);
+  return A;
+}
+
+/// A token with a role: its text, or an object with flags. Such tokens are
+/// special, whatever the flags say; what is neither is no token.
+void readNamed(const Json &J, std::vector<TokenizerFolder::NamedToken> &Out) {
+  AddedToken A;
+  if (J.is_string()) {
+    A.Content = J.get<std::string>();
+    A.Normalized = false;
+  } else if (J.is_object()) {
+    Fields<Json> F(J, "special token");
+    A = addedToken(F);
+    if (!F.status().ok())
+      return;
+  }
+  A.Special = true;
+  if (!A.Content.empty())
+    Out.push_back({std::move(A), J.is_string()});
+}
+
+/// What classes take for granted, where the settings do not name a token.
+struct ClassTokens {
+  const char *Name, *Bos, *Eos, *Unk, *Pad;
+};
+constexpr ClassTokens KnownClasses[] = {
+    {"LlamaTokenizer", "<s>", "</s>", "<unk>", ""},
+    {"CodeLlamaTokenizer", "<s>", "</s>", "<unk>", ""},
+    {"GemmaTokenizer", "<bos>", "<eos>", "<unk>", "<pad>"},
+    {"CohereTokenizer", "<BOS_TOKEN>", "<|END_OF_TURN_TOKEN|>", "<UNK>", ""},
+    {"GPTNeoXTokenizer", "<|endoftext|>", "<|endoftext|>", "<|endoftext|>", ""},
+    {"GPT2Tokenizer", "<|endoftext|>", "<|endoftext|>", "<|endoftext|>", ""},
+    {"Qwen2Tokenizer", "", "<|endoftext|>", "<|endoftext|>", "<|endoftext|>"},
+    {"BloomTokenizer", "<s>", "</s>", "<unk>", "<pad>"},
+    {"T5Tokenizer", "", "</s>", "<unk>", "<pad>"},
+};
+
+void addUsualTokens(const Json &J, const std::string &Class,
+                    std::vector<TokenizerFolder::NamedToken> &Out) {
+  for (const ClassTokens &K : KnownClasses) {
+    const std::pair<const char *, const char *> Usual[] = {
+        {"bos_token", K.Bos},
+        {"eos_token", K.Eos},
+        {"unk_token", K.Unk},
+        {"pad_token", K.Pad}};
+    for (const auto &[Key, Text] : Usual)
+      if (Class == K.Name && !J.contains(Key))
+        readNamed(Text, Out);
+  }
+}
+
+void readAllNamed(const Json &J, const std::string &Class,
+                  std::vector<TokenizerFolder::NamedToken> &Out) {
+  for (const char *Key : {"bos_token", "eos_token", "unk_token", "sep_token",
+                          "pad_token", "cls_token", "mask_token"})
+    if (J.contains(Key))
+      readNamed(J[Key], Out);
+  addUsualTokens(J, Class, Out);
+  for (const char *Key : {"additional_special_tokens", "extra_special_tokens"})
+    if (J.contains(Key) && J[Key].is_structured())
+      for (const Json &Entry : J[Key])
+        readNamed(Entry, Out);
 }
 
 /// {"32000": {"content": "<|user|>", …}}
@@ -52,14 +112,8 @@ Status readDecoderMap(const Json &Map, TokenizerFolder &Out) {
       return bad("tokenizer_config.json: id of an added token is '" + Key +
                  "', expected 0 to " + std::to_string(MaxTokenId));
     Fields<Json> F(*It, "added token " + Key);
-    AddedToken A;
+    AddedToken A = addedToken(F);
     A.Id = static_cast<int32_t>(Id);
-    A.Content = F.text("content", "");
-    A.Special = F.flag("special", false);
-    A.Normalized = F.flag("normalized", !A.Special);
-    A.LStrip = F.flag("lstrip", false);
-    A.RStrip = F.flag("rstrip", false);
-    A.SingleWord = F.flag("single_word", false);
     if (!F.status().ok())
       return bad("tokenizer_config.json: " + F.status().message());
     if (!A.Content.empty())
@@ -93,6 +147,21 @@ Status readAddedFile(const Json &Map, TokenizerFolder &Out) {
 
 } // namespace
 
+/// Before there was added_tokens_decoder, special_tokens_map.json had the last
+/// word about tokens with a role.
+static Status takeOlderMap(const std::string &Folder, Json &Config) {
+  LLMC_ASSIGN_OR_RETURN(std::optional<std::string> Text,
+                        readTextFile(Folder, "special_tokens_map.json"));
+  if (!Text)
+    return Status::success();
+  LLMC_ASSIGN_OR_RETURN(Json Map,
+                        parseJsonAs<Json>(*Text, "special_tokens_map.json"));
+  if (!Map.is_object())
+    return bad("special_tokens_map.json: is no object");
+  Config.update(Map);
+  return Status::success();
+}
+
 Result<TokenizerFolder> readTokenizerFolder(const std::string &Folder) {
   TokenizerFolder Out;
   LLMC_ASSIGN_OR_RETURN(std::optional<std::string> Config,
@@ -102,6 +171,10 @@ Result<TokenizerFolder> readTokenizerFolder(const std::string &Folder) {
                           parseJsonAs<Json>(*Config, "tokenizer_config.json"));
     if (!J.is_object())
       return bad("tokenizer_config.json: is no object");
+    Out.HasConfig = true;
+    Out.HasTable = J.contains("added_tokens_decoder");
+    if (!Out.HasTable)
+      LLMC_RETURN_IF_ERROR(takeOlderMap(Folder, J));
     Out.Class = tokenText(J, "tokenizer_class");
     if (Out.Class.ends_with("Fast"))
       Out.Class.resize(Out.Class.size() - 4);
@@ -117,7 +190,8 @@ Result<TokenizerFolder> readTokenizerFolder(const std::string &Folder) {
     Out.LowerCase = flag(J, "do_lower_case");
     Out.StripAccents = flag(J, "strip_accents");
     Out.ChineseChars = flag(J, "tokenize_chinese_chars");
-    if (J.contains("added_tokens_decoder"))
+    readAllNamed(J, Out.Class, Out.Named);
+    if (Out.HasTable)
       LLMC_RETURN_IF_ERROR(readDecoderMap(J["added_tokens_decoder"], Out));
   }
   LLMC_ASSIGN_OR_RETURN(std::optional<std::string> Added,

@@ -16,6 +16,14 @@ struct TokenizerFolder {
       ChineseChars;
   /// With the ids that the files give.
   std::vector<AddedToken> Added;
+  /// A token with a role (bos_token …, additional_special_tokens), without id.
+  struct NamedToken {
+    AddedToken Token;
+    bool Plain; ///< a text without flags
+  };
+  std::vector<NamedToken> Named;
+  bool HasConfig = false; ///< there is a tokenizer_config.json
+  bool HasTable = false;  ///< with added_tokens_decoder
 };
 
 /// Missing files give an empty answer; broken ones are Malformed.

@@ -3,6 +3,7 @@
 #include "runtime/text/TokenizerFiles.h"
 
 #include "runtime/text/JsonFile.h"
+#include "runtime/text/Lines.h"
 #include "runtime/text/Utf8.h"
 
 #include <nlohmann/json.hpp>
@@ -68,21 +69,15 @@ Json frame(const TokenizerFolder &F, const Json &Vocab) {
 /// Lines of merges.txt.
 Result<Json> mergeList(std::string_view Text) {
   Json List = Json::array();
-  size_t Number = 0;
-  for (size_t At = 0; At < Text.size();) {
-    size_t End = std::min(Text.find('\n', At), Text.size());
-    std::string_view Line = Text.substr(At, End - At);
-    At = End + 1;
-    ++Number;
-    if (Line.ends_with('\r'))
-      Line.remove_suffix(1);
+  Lines All(Text);
+  for (std::string_view Line; All.next(Line);) {
     if (Line.empty() || Line.starts_with("#version"))
       continue;
     size_t Space = Line.find(' ');
     if (Space == std::string_view::npos ||
         findBadUtf8(Line) != std::string_view::npos ||
         Line.find(' ', Space + 1) != std::string_view::npos)
-      return malformedError("merges.txt: line " + std::to_string(Number) +
+      return malformedError("merges.txt: line " + std::to_string(All.number()) +
                             " is not a pair of tokens");
     List.push_back(std::string(Line));
   }
@@ -159,15 +154,12 @@ Result<std::string> jsonOfVocabText(std::string_view Text,
                           std::to_string(Bad) + " of " +
                           std::to_string(Text.size()));
   Json Vocab = Json::object();
-  int Id = 0;
-  for (size_t At = 0; At < Text.size(); ++Id) {
-    size_t End = std::min(Text.find('\n', At), Text.size());
-    std::string_view Line = Text.substr(At, End - At);
-    At = End + 1;
+  Lines All(Text);
+  for (std::string_view Line; All.next(Line);) {
     while (!Line.empty() &&
            (Line.back() == '\r' || Line.back() == ' ' || Line.back() == '\t'))
       Line.remove_suffix(1);
-    Vocab[std::string(Line)] = Id;
+    Vocab[std::string(Line)] = All.number() - 1;
   }
   if (!Vocab.contains("[CLS]") || !Vocab.contains("[SEP]") ||
       !Vocab.contains("[UNK]"))

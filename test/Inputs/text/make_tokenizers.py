@@ -236,4 +236,5 @@ def main():
             print(json.dumps(tiktoken_entry(rng, number // 4, a.texts), ensure_ascii=False), file=out)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -72,6 +72,15 @@ TEST_F(GenerationDefaultsTest, ChatTemplateOfTheConfig) {
                                  R"("template":"t"},{"name":"default",)"
                                  R"("template":"{{ messages[0].role }}"}]})");
   EXPECT_EQ(*compileChatTemplate(Folder.string()), "{{ messages[0].role }}");
+  // With tools, the one for tools; white space at the ends stays.
+  write("tokenizer_config.json", R"({"chat_template":[{"name":"tool_use",)"
+                                 R"("template":"\n T "},{"name":"default",)"
+                                 R"("template":"\n D \n"}]})");
+  Result<ChatTemplate> Both =
+      ChatTemplate::compile(*compileChatTemplate(Folder.string()));
+  ASSERT_TRUE(Both.ok());
+  EXPECT_EQ(*Both->render(R"({"tools":[]})"), "\n T ");
+  EXPECT_EQ(*Both->render(R"({"tools":null})"), "\n D ");
   write("chat_template.jinja", "{{ x }}");
   EXPECT_EQ(*compileChatTemplate(Folder.string()), "{{ x }}");
   write("chat_template.jinja", "{% oops %}");
@@ -84,12 +93,13 @@ TEST(ChatVariables, RefusesWhatIsNoList) {
   GenerationDefaults D;
   EXPECT_TRUE(chatVariables({.Messages = "[]"}, D).ok());
   EXPECT_EQ(chatVariables({.Messages = "{}"}, D).status().message(),
-            "messages are not a JSON list");
+            "messages are an object, expected a list such as [{\"role\": "
+            "\"user\", \"content\": \"hi\"}]");
   EXPECT_EQ(chatVariables({.Messages = "[1"}, D).status().message(),
             "messages: not JSON at byte 2 of 2");
   EXPECT_EQ(
       chatVariables({.Messages = "[]", .Documents = "1"}, D).status().message(),
-      "documents are not a JSON list");
+      "documents are '1', expected a list");
   EXPECT_EQ(chatVariables({.Messages = "[]", .Variables = "[]"}, D)
                 .status()
                 .message(),

@@ -7,6 +7,9 @@
 //   ninja -C build/fuzz TokenizerFuzzer
 //   build/fuzz/test/fuzz/TokenizerFuzzer --seed CORPUS test/Inputs/text/*.jsonl
 //   build/fuzz/test/fuzz/TokenizerFuzzer -max_len=60000 -timeout=10 CORPUS
+//
+// Or `./dev fuzz`, which does all of this.
+#include "runtime/text/Base64.h"
 #include "runtime/text/Detokenizer.h"
 #include "runtime/text/Tokenizer.h"
 #include "runtime/text/TokenizerCompiler.h"
@@ -54,24 +57,38 @@ void use(const Tokenizer &T) {
   }
 }
 
-/// One file per entry of the stored cases: kind and bytes; and the image.
+/// One file per tokenizer of the stored cases: kind and bytes; and the image of
+/// a tokenizer.json.
+void writeSeed(const std::string &Name, const nlohmann::json &Files) {
+  constexpr std::pair<const char *, char> Kinds[] = {
+      {"tokenizer.json", 'j'}, {"tokenizer.model", 's'}, {"x.tiktoken", 't'}};
+  for (const auto &[File, Kind] : Kinds) {
+    if (!Files.contains(File))
+      continue;
+    const nlohmann::json &F = Files[File];
+    std::string Bytes =
+        F.is_string()
+            ? F.get<std::string>()
+            : decodeBase64(F["base64"].get<std::string>()).value_or("");
+    std::ofstream(Name + Kind) << Kind << Bytes;
+    if (Kind != 'j')
+      continue;
+    if (Result<std::vector<uint8_t>> Image = compileTokenizerJson(Bytes);
+        Image.ok())
+      std::ofstream(Name + "i")
+          << 'i' << std::string(Image->begin(), Image->end());
+  }
+}
+
 void writeSeeds(int Argc, char **Argv) {
   int Number = 0;
   for (int I = 3; I < Argc; ++I) {
     std::ifstream In(Argv[I]);
     for (std::string Line; std::getline(In, Line);) {
       nlohmann::json J = nlohmann::json::parse(Line, nullptr, false);
-      if (!J.is_object() || !J.contains("files") ||
-          !J["files"].contains("tokenizer.json"))
-        continue;
-      std::string Text = J["files"]["tokenizer.json"];
-      std::string Name =
-          std::string(Argv[2]) + "/seed" + std::to_string(Number++);
-      std::ofstream(Name) << 'j' << Text;
-      if (Result<std::vector<uint8_t>> Image = compileTokenizerJson(Text);
-          Image.ok())
-        std::ofstream(Name + "i")
-            << 'i' << std::string(Image->begin(), Image->end());
+      if (J.is_object() && J.contains("files"))
+        writeSeed(std::string(Argv[2]) + "/seed" + std::to_string(Number++),
+                  J["files"]);
     }
   }
 }
