@@ -1,6 +1,7 @@
 // JSON variables to template values, and the public face of the interpreter.
 #include "runtime/text/ChatTemplate.h"
 
+#include "runtime/base/JsonIntegers.h"
 #include "runtime/text/JsonFile.h"
 #include "runtime/text/jinja/Interpreter.h"
 #include "runtime/text/jinja/Parser.h"
@@ -21,9 +22,7 @@ Value valueOf(const Json &J) {
     return Value::boolean(J.get<bool>());
   case Json::value_t::number_integer:
     return Value::integer(J.get<int64_t>());
-  case Json::value_t::number_unsigned:
-    if (J.get<uint64_t>() > INT64_MAX)
-      return Value::real(J.get<double>());
+  case Json::value_t::number_unsigned: // checkJsonIntegers saw it
     return Value::integer(J.get<int64_t>());
   case Json::value_t::number_float:
     return Value::real(J.get<double>());
@@ -79,8 +78,10 @@ Result<ChatTemplate> ChatTemplate::compile(std::string_view Source) {
 
 Result<std::string> ChatTemplate::render(std::string_view Variables,
                                          const std::tm *Clock) const {
+  LLMC_RETURN_IF_ERROR(checkJsonIntegers(Variables, "template variables"));
   LLMC_ASSIGN_OR_RETURN(Json Root,
-                        parseJsonAs<Json>(Variables, "template variables"));
+                        parseJsonAs<Json>(withoutLoneSurrogates(Variables),
+                                          "template variables"));
   if (!Root.is_object())
     return malformedError("template variables are not a JSON object");
   if (tooDeep(Root, jinja::MaxValueDepth - 10))
@@ -98,7 +99,9 @@ Result<std::string> ChatTemplate::render(std::string_view Variables,
 
 Result<std::string> checkedJson(std::string_view Text,
                                 const std::string &What) {
-  LLMC_ASSIGN_OR_RETURN(Json J, parseJsonAs<Json>(Text, What));
+  LLMC_RETURN_IF_ERROR(checkJsonIntegers(Text, What));
+  LLMC_ASSIGN_OR_RETURN(Json J,
+                        parseJsonAs<Json>(withoutLoneSurrogates(Text), What));
   if (tooDeep(J, jinja::MaxValueDepth - 10))
     return malformedError(What + ": nested deeper than " +
                           std::to_string(jinja::MaxValueDepth - 10));

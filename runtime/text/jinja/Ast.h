@@ -43,6 +43,9 @@ struct Node {
     CallBlock,   ///< call, body; Named: parameters
     FilterBlock, ///< filter, body
     With,        ///< body; Named: names and values
+    Block,       ///< Text: name; Literal: true when scoped; body
+    AutoEscape,  ///< condition, body
+    Do,          ///< expression whose value is dropped
     Break,
     Continue
   };

@@ -52,10 +52,52 @@ Value::Items Context::iterate(const Value &V) {
   }
   case Value::Kind::Undefined:
     break;
+  case Value::Kind::Object: {
+    Object &O = *V.asObject();
+    bool Once = O.What == Object::Type::Iterator;
+    if (Once || O.What == Object::Type::View || O.What == Object::Type::Range) {
+      size_t From = Once ? std::exchange(O.Index, O.Items.size()) : 0;
+      if (charge(O.Items.size() - From))
+        Out.assign(O.Items.begin() + static_cast<ptrdiff_t>(From),
+                   O.Items.end());
+      break;
+    }
+    [[fallthrough]];
+  }
   default:
     fail("'" + std::string(V.typeName()) + "' object is not iterable");
   }
   return Out;
+}
+
+bool Context::lengthOf(const Value &V, size_t &N) {
+  N = 0;
+  Object *O = V.asObject();
+  if (V.isString())
+    N = characterCount(V.asString());
+  else if (V.isSequence())
+    N = V.items().size();
+  else if (V.isDict())
+    N = V.members().size();
+  else if (O &&
+           (O->What == Object::Type::View || O->What == Object::Type::Range ||
+            O->What == Object::Type::Loop))
+    N = O->Items.size();
+  else if (!V.isUndefined())
+    return fail("object of type '" + (O ? O->Name : std::string(V.typeName())) +
+                "' has no len()"),
+           false;
+  return true;
+}
+
+bool Context::hashable(const Value &V) {
+  if (V.kind() == Value::Kind::List || V.isDict())
+    return fail("unhashable type: '" + std::string(V.typeName()) + "'"), false;
+  if (V.kind() == Value::Kind::Tuple)
+    for (const Value &I : V.items())
+      if (!hashable(I))
+        return false;
+  return true;
 }
 
 bool Context::less(const Value &A, const Value &B) {

@@ -46,12 +46,24 @@ public:
 
   virtual Value attribute(const Value &Of, const std::string &Name) = 0;
   virtual Value item(const Value &Of, const Value &Key) = 0;
-  /// Elements to loop over: of a list, keys of a dict, characters.
+  /// Elements to loop over: of a list, keys of a dict, characters, what an
+  /// iterator has left (which is then used up).
   Value::Items iterate(const Value &V);
+  /// Number of elements or characters; false (and an error) for the rest.
+  bool lengthOf(const Value &V, size_t &N);
+  /// Whether it can be a key; an error when not.
+  bool hashable(const Value &V);
   /// a < b for numbers, texts and lists.
   bool less(const Value &A, const Value &B);
 
-  std::tm Clock = {}; ///< what strftime_now shows
+  /// A text that the template made: HTML where autoescape is on.
+  Value made(std::string S) const {
+    return AutoEscape ? Value::markup(std::move(S))
+                      : Value::string(std::move(S));
+  }
+
+  std::tm Clock = {};      ///< what strftime_now shows
+  bool AutoEscape = false; ///< inside {% autoescape true %}
 
 protected:
   uint32_t Line = 1, Column = 1; ///< of the node that runs

@@ -3,8 +3,6 @@
 
 #include "runtime/text/jinja/Library.h"
 
-#include <cmath>
-
 namespace llmc::jinja {
 
 using K = Node::Kind;
@@ -30,13 +28,6 @@ Value Interpreter::evaluate(const Node &N) {
   return failed() ? Value() : V;
 }
 
-/// Whether a list or dict may hold it: no object but those that hold nothing.
-static bool mayBePart(const Value &V) {
-  Object *O = V.asObject();
-  return O == nullptr || O->What == Object::Type::Function ||
-         O->What == Object::Type::Macro;
-}
-
 Value Interpreter::evaluateKind(const Node &N) {
   auto Child = [&](size_t I) { return evaluate(*N.Children[I]); };
   switch (N.What) {
@@ -47,11 +38,8 @@ Value Interpreter::evaluateKind(const Node &N) {
   case K::List:
   case K::Tuple: {
     Value::Items L;
-    for (const NodePtr &C : N.Children) {
+    for (const NodePtr &C : N.Children)
       L.push_back(evaluate(*C));
-      if (!mayBePart(L.back()))
-        return fail("a list cannot hold '" + L.back().asObject()->Name + "'");
-    }
     return N.What == K::List ? Value::list(std::move(L))
                              : Value::tuple(std::move(L));
   }
@@ -59,11 +47,12 @@ Value Interpreter::evaluateKind(const Node &N) {
     Value::Members M;
     for (size_t I = 0; I < N.Children.size(); I += 2) {
       Value Key = Child(I);
-      if (Key.kind() == Value::Kind::List || Key.isDict() || Key.isObject())
-        return fail("unhashable type: '" + std::string(Key.typeName()) + "'");
+      if (Key.isObject() || Key.isUndefined())
+        return fail("a key of a dict cannot be of type " +
+                    std::string(Key.typeName()));
+      if (!hashable(Key))
+        return Value();
       M.emplace_back(std::move(Key), Child(I + 1));
-      if (const Value &V = M.back().second; !mayBePart(V))
-        return fail("a dict cannot hold '" + V.asObject()->Name + "'");
     }
     return Value::dict(std::move(M));
   }
@@ -80,7 +69,10 @@ Value Interpreter::evaluateKind(const Node &N) {
                                        std::string(
                                            N.What == K::Negative ? "-" : "+") +
                                        ": '" + std::string(V.typeName()) + "'");
-    return N.What == K::Negative ? numeric('-', Value::integer(0), V) : V;
+    if (V.kind() == Value::Kind::Float)
+      return Value::real(N.What == K::Negative ? -V.asReal() : V.asReal());
+    return arithmetic(*this, N.What == K::Negative ? "-" : "+",
+                      Value::integer(0), V);
   }
   case K::Binary:
     return binary(N);
@@ -157,129 +149,21 @@ Value Interpreter::compare(const Node &N) {
   return Value::boolean(true);
 }
 
-Value Interpreter::binaryError(std::string_view Op, const Value &A,
-                               const Value &B) {
-  if (A.isUndefined() || B.isUndefined())
-    return fail((A.isUndefined() ? A : B).why());
-  if (Op == "+" && A.isString())
-    return fail("can only concatenate str (not \"" + std::string(B.typeName()) +
-                "\") to str");
-  return fail("unsupported operand type(s) for " + std::string(Op) + ": '" +
-              std::string(A.typeName()) + "' and '" +
-              std::string(B.typeName()) + "'");
-}
-
 Value Interpreter::binary(const Node &N) {
   Value A = evaluate(*N.Children[0]);
   Value B = evaluate(*N.Children[1]);
   if (failed())
     return Value();
-  const std::string &Op = N.Text;
-  if (Op == "~") {
-    if (!charge(A.weight() + B.weight()))
-      return Value();
-    std::string S = display(A) + display(B);
-    return room(S.size()) ? Value::string(std::move(S)) : Value();
-  }
-  if (Op == "+" && A.isString() && B.isString()) {
-    if (!room(A.asString().size() + B.asString().size()))
-      return Value();
-    return Value::string(A.asString() + B.asString());
-  }
-  if (Op == "+" && A.isSequence() && A.kind() == B.kind()) {
-    Value::Items L = iterate(A), R = iterate(B);
-    L.insert(L.end(), R.begin(), R.end());
-    return Value::list(std::move(L), A.kind());
-  }
-  if (Op == "%" && A.isString())
-    return formatPercent(*this, A.asString(),
-                         B.kind() == Value::Kind::Tuple ? B.items()
-                                                        : Value::Items{B});
-  if (Op == "*" && (A.isInteger() != B.isInteger()) &&
-      !(A.isNumber() && B.isNumber()))
-    return A.isInteger() ? times(B, A) : times(A, B);
-  if (!A.isNumber() || !B.isNumber())
-    return binaryError(Op, A, B);
-  if (Op == "**")
-    return power(A, B);
-  return numeric(Op == "//" ? 'f' : Op[0], A, B);
-}
-
-/// Text or list, repeated.
-Value Interpreter::times(const Value &A, const Value &B) {
-  if (!A.isString() && !A.isSequence())
-    return binaryError("*", A, B);
-  uint64_t Count = B.asInteger() < 0 ? 0 : static_cast<uint64_t>(B.asInteger());
-  if (Count > MaxText || A.weight() * Count > MaxValueWeight ||
-      !charge(A.weight() * Count))
-    return fail("repeated " + std::to_string(Count) + " times is too large");
-  if (A.isString()) {
-    std::string S;
-    for (uint64_t I = 0; I < Count; ++I)
-      S += A.asString();
-    return room(S.size()) ? Value::string(std::move(S)) : Value();
-  }
-  Value::Items L;
-  for (uint64_t I = 0; I < Count; ++I)
-    L.insert(L.end(), A.items().begin(), A.items().end());
-  return Value::list(std::move(L), A.kind());
-}
-
-Value Interpreter::power(const Value &A, const Value &B) {
-  double R = std::pow(A.asReal(), B.asReal());
-  if (A.isInteger() && B.isInteger() && B.asInteger() >= 0) {
-    if (!(std::fabs(R) < 9e15)) // above, doubles are not exact
-      return fail("result of ** is too large");
-    return Value::integer(static_cast<int64_t>(R));
-  }
-  return Value::real(R);
-}
-
-/// + - * / % and f (floor division) on numbers, with Python's signs.
-Value Interpreter::numeric(char Op, const Value &A, const Value &B) {
-  if ((Op == '/' || Op == '%' || Op == 'f') && B.asReal() == 0)
-    return fail("division by zero");
-  if (Op == '/')
-    return Value::real(A.asReal() / B.asReal());
-  if (!A.isInteger() || !B.isInteger()) {
-    double X = A.asReal(), Y = B.asReal();
-    switch (Op) {
-    case '+':
-      return Value::real(X + Y);
-    case '-':
-      return Value::real(X - Y);
-    case '*':
-      return Value::real(X * Y);
-    case 'f':
-      return Value::real(std::floor(X / Y));
-    default:
-      return Value::real(X - std::floor(X / Y) * Y);
-    }
-  }
-  int64_t X = A.asInteger(), Y = B.asInteger(), R = 0;
-  bool Overflow = false;
-  switch (Op) {
-  case '+':
-    Overflow = __builtin_add_overflow(X, Y, &R);
-    break;
-  case '-':
-    Overflow = __builtin_sub_overflow(X, Y, &R);
-    break;
-  case '*':
-    Overflow = __builtin_mul_overflow(X, Y, &R);
-    break;
-  default:
-    if (Y == -1) { // the one division that can overflow
-      Overflow = Op == 'f' && __builtin_sub_overflow(int64_t{0}, X, &R);
-      break;
-    }
-    R = Op == 'f' ? X / Y : X % Y;
-    if (X % Y != 0 && (X < 0) != (Y < 0))
-      R += Op == 'f' ? -1 : Y;
-  }
-  if (Overflow)
-    return fail("integer does not fit in 64 bits");
-  return Value::integer(R);
+  if (N.Text != "~")
+    return arithmetic(*this, N.Text, A, B);
+  if (!charge(A.weight() + B.weight()))
+    return Value();
+  bool Html = AutoEscape && (A.isMarkup() || B.isMarkup());
+  std::string S = Html ? escapedValue(A).asString() + escapedValue(B).asString()
+                       : display(A) + display(B);
+  if (!room(S.size()))
+    return Value();
+  return Html ? Value::markup(std::move(S)) : Value::string(std::move(S));
 }
 
 Value Interpreter::slice(const Node &N) {
@@ -331,6 +215,40 @@ bool loopField(const Object &L, const std::string &Name, Value &Out) {
   return true;
 }
 
+/// The same of a macro: what its parameters are.
+bool macroField(const Object &M, const std::string &Name, Value &Out) {
+  if (Name == "name")
+    Out = Value::string(M.Name);
+  else if (Name == "caller")
+    Out = Value::boolean(mentions(*M.Body->Children[0], "caller"));
+  else if (Name == "catch_kwargs")
+    Out = Value::boolean(mentions(*M.Body->Children[0], "kwargs"));
+  else if (Name == "catch_varargs")
+    Out = Value::boolean(mentions(*M.Body->Children[0], "varargs"));
+  else if (Name == "arguments") {
+    Value::Items Names;
+    for (const auto &[Parameter, Default] : M.Body->Named)
+      Names.push_back(Value::string(Parameter));
+    Out = Value::tuple(std::move(Names));
+  } else
+    return false;
+  return true;
+}
+
+/// real, imag and so on of numbers.
+bool numberField(const Value &N, const std::string &Name, Value &Out) {
+  bool Whole = N.isInteger();
+  if (Name == "real" || (Whole && Name == "numerator"))
+    Out = Whole ? Value::integer(N.asInteger()) : N;
+  else if (Name == "imag")
+    Out = Whole ? Value::integer(0) : Value::real(0);
+  else if (Whole && Name == "denominator")
+    Out = Value::integer(1);
+  else
+    return false;
+  return true;
+}
+
 std::string noAttribute(const Value &Of, const std::string &Name) {
   std::string Type =
       Of.isNone() ? "None" : std::string(Of.typeName()) + " object";
@@ -356,12 +274,18 @@ Value Interpreter::attribute(const Value &Of, const std::string &Name) {
   }
   if (const Value *V = Of.find(Name))
     return *V;
+  if (Of.isGroup() && (Name == "grouper" || Name == "list"))
+    return Of.items()[Name == "list" ? 1 : 0];
+  if (Value V; Of.isNumber() && numberField(Of, Name, V))
+    return V;
   if (Object *O = Of.asObject()) {
     Value V;
     if (O->What == Object::Type::Loop && loopField(*O, Name, V))
       return V;
-    if (O->What == Object::Type::Macro && Name == "name")
-      return Value::string(O->Name);
+    if (O->What == Object::Type::Macro && macroField(*O, Name, V))
+      return V;
+    if (O->What == Object::Type::Blocks)
+      return block(Name);
     if (O->What == Object::Type::Cycler && Name == "current")
       return O->Items[O->Index % O->Items.size()];
     for (const auto &[Field, F] : O->Fields)
@@ -380,6 +304,9 @@ Value Interpreter::item(const Value &Of, const Value &Key) {
     return *V;
   if (Key.isString())
     return attribute(Of, Key.asString());
+  Object *O = Of.asObject();
+  if (O && O->What == Object::Type::Range)
+    return item(Value::list(O->Items), Key);
   if (Key.isInteger() && (Of.isSequence() || Of.isString())) {
     if (!charge(Of.isString() ? Of.weight() : 1))
       return Value();
@@ -390,10 +317,13 @@ Value Interpreter::item(const Value &Of, const Value &Key) {
                                                    : Of.items().size());
     int64_t I = Key.asInteger();
     I += I < 0 ? N : 0;
-    if (I >= 0 && I < N && Of.isString())
-      return Value::string(Of.asString().substr(
-          Starts[static_cast<size_t>(I)],
-          Starts[static_cast<size_t>(I) + 1] - Starts[static_cast<size_t>(I)]));
+    if (I >= 0 && I < N && Of.isString()) {
+      size_t At = static_cast<size_t>(I);
+      std::string One =
+          Of.asString().substr(Starts[At], Starts[At + 1] - Starts[At]);
+      return Of.isMarkup() ? Value::markup(std::move(One))
+                           : Value::string(std::move(One));
+    }
     if (I >= 0 && I < N)
       return Of.items()[static_cast<size_t>(I)];
   }

@@ -25,28 +25,35 @@ bool isFunction(std::string_view N) {
   return false;
 }
 
-/// Whether a macro's body uses a name (varargs, kwargs).
-bool mentions(const Node *N, std::string_view Name) {
-  if (N == nullptr)
-    return false;
-  if (N->What == K::Name && N->Text == Name)
-    return true;
-  for (const NodePtr &C : N->Children)
-    if (mentions(C.get(), Name))
-      return true;
-  for (const auto &[Key, C] : N->Named)
-    if (mentions(C.get(), Name))
-      return true;
-  return false;
-}
-
 std::shared_ptr<Object> makeObject(Object::Type T, std::string Name) {
   std::shared_ptr<Object> O = std::make_shared<Object>(T);
   O->Name = std::move(Name);
   return O;
 }
 
+/// The block of that name somewhere below; null when there is none.
+const Node *findBlock(const Node &N, std::string_view Name) {
+  if (N.What == K::Block && N.Text == Name)
+    return &N;
+  for (const NodePtr &C : N.Children)
+    if (const Node *Found = C ? findBlock(*C, Name) : nullptr)
+      return Found;
+  return nullptr;
+}
+
 } // namespace
+
+bool mentions(const Node &N, std::string_view Name) {
+  if (N.What == K::Name && N.Text == Name)
+    return true;
+  for (const NodePtr &C : N.Children)
+    if (C && mentions(*C, Name))
+      return true;
+  for (const auto &[Key, C] : N.Named)
+    if (C && mentions(*C, Name))
+      return true;
+  return false;
+}
 
 /// A scope for as long as it lives.
 class Interpreter::Inner {
@@ -69,15 +76,20 @@ private:
   std::unique_ptr<Scope> Own;
 };
 
-Result<std::string> Interpreter::run(const Node &Root, const Value &Variables) {
-  Scope Globals;
+Result<std::string> Interpreter::run(const Node &Template,
+                                     const Value &Variables) {
+  Scope Outermost;
   for (const auto &[Key, V] : Variables.members())
-    Globals.Variables.emplace_back(display(Key), V);
-  Globals.Kept = true;
-  Current = &Globals;
-  execute(Root);
-  Current = nullptr;
+    Outermost.Variables.emplace_back(display(Key), V);
+  Outermost.Kept = true;
+  Root = &Template;
+  Current = Globals = &Outermost;
+  execute(Template);
+  Current = Globals = nullptr;
   KeptScopes.clear();
+  for (const std::shared_ptr<Object> &N : Namespaces)
+    N->Fields.clear();
+  Namespaces.clear();
   if (failed())
     return failure();
   return std::move(Out);
@@ -90,6 +102,8 @@ Value Interpreter::lookUp(const std::string &Name) {
         return It->second;
   if (isFunction(Name))
     return Value::object(makeObject(Object::Type::Function, Name));
+  if (Name == "self")
+    return Value::object(makeObject(Object::Type::Blocks, Name));
   return Value::undefined("'" + Name + "' is undefined");
 }
 
@@ -107,7 +121,7 @@ void Interpreter::print(const Node &N) {
   for (const NodePtr &C : N.Children) {
     Value V = evaluate(*C);
     if (!failed() && charge(V.weight()))
-      Out += display(V);
+      Out += AutoEscape ? escapedValue(V).asString() : display(V);
   }
   if (Out.size() > MaxText)
     (void)room(Out.size());
@@ -127,10 +141,6 @@ void Interpreter::assign(const Node &T, const Value &V) {
     Object *O = N.asObject();
     if (O == nullptr || O->What != Object::Type::Namespace) {
       fail("cannot assign attribute on non-namespace object");
-      return;
-    }
-    if (V.holdsObject()) {
-      fail("a namespace cannot hold an object");
       return;
     }
     for (auto &[Name, Old] : O->Fields)
@@ -186,17 +196,9 @@ Interpreter::Flow Interpreter::execute(const Node &N) {
   case K::Set:
     assign(*N.Children[0], evaluate(*N.Children[1]));
     break;
-  case K::SetBlock: {
-    Value V;
-    {
-      Inner S(*this, Current);
-      V = Value::string(capture(*N.Children[2]));
-    }
-    if (N.Children[1])
-      V = filter(*N.Children[1], &V);
-    assign(*N.Children[0], V);
+  case K::SetBlock:
+    setBlock(N);
     break;
-  }
   case K::Macro:
     defineMacro(N);
     break;
@@ -205,20 +207,26 @@ Interpreter::Flow Interpreter::execute(const Node &N) {
     break;
   case K::FilterBlock: {
     Inner S(*this, Current);
-    Value V = Value::string(capture(*N.Children[1]));
-    Out += display(filter(*N.Children[0], &V));
+    Value V = made(capture(*N.Children[1]));
+    V = filter(*N.Children[0], &V);
+    if (!V.isString() && !failed())
+      fail("the filter of a block gave a value of type " +
+           std::string(V.typeName()) + ", not a text");
+    Out += V.asString();
     break;
   }
-  case K::With: {
-    Value::Items Values;
-    for (const auto &[Name, E] : N.Named)
-      Values.push_back(evaluate(*E));
-    Inner S(*this, Current);
-    for (size_t I = 0; I < Values.size(); ++I)
-      set(N.Named[I].first, Values[I]);
-    F = execute(*N.Children[0]);
+  case K::With:
+    with(N, F);
     break;
-  }
+  case K::Block:
+    runBlock(N);
+    break;
+  case K::AutoEscape:
+    autoEscape(N, F);
+    break;
+  case K::Do:
+    evaluate(*N.Children[0]);
+    break;
   case K::Break:
     F = Flow::Break;
     break;
@@ -230,6 +238,57 @@ Interpreter::Flow Interpreter::execute(const Node &N) {
   }
   --Depth;
   return F;
+}
+
+void Interpreter::setBlock(const Node &N) {
+  Value V;
+  {
+    Inner S(*this, Current);
+    V = made(capture(*N.Children[2]));
+  }
+  if (N.Children[1]) {
+    V = filter(*N.Children[1], &V);
+    if (AutoEscape && V.isString())
+      V = Value::markup(V.asString());
+  }
+  assign(*N.Children[0], V);
+}
+
+void Interpreter::with(const Node &N, Flow &F) {
+  Value::Items Values;
+  for (const auto &[Name, E] : N.Named)
+    Values.push_back(evaluate(*E));
+  Inner S(*this, Current);
+  for (size_t I = 0; I < Values.size(); ++I)
+    set(N.Named[I].first, Values[I]);
+  F = execute(*N.Children[0]);
+}
+
+void Interpreter::autoEscape(const Node &N, Flow &F) {
+  bool On = evaluate(*N.Children[0]).truthy();
+  Inner S(*this, Current);
+  bool Outside = std::exchange(AutoEscape, On);
+  F = execute(*N.Children[1]);
+  AutoEscape = Outside;
+}
+
+/// A block sees what the whole template sees, and what is around it only when
+/// it is marked so.
+void Interpreter::runBlock(const Node &N) {
+  Inner S(*this, N.Literal.truthy() ? Current : Globals);
+  bool Outside = std::exchange(AutoEscape, false);
+  execute(*N.Children[0]);
+  AutoEscape = Outside;
+}
+
+/// self.name: a function that gives the text of the block.
+Value Interpreter::block(const std::string &Name) {
+  const Node *B = findBlock(*Root, Name);
+  if (B == nullptr)
+    return Value::undefined("there is no block '" + Name + "'");
+  std::shared_ptr<Object> O = makeObject(Object::Type::Blocks, Name);
+  O->Body = B;
+  return Value::object(std::move(O));
 }
 
 Interpreter::Flow Interpreter::executeFor(const Node &N) {
@@ -266,14 +325,16 @@ Interpreter::Flow Interpreter::runLoop(const Node &N, const Value &Over,
     Loop->Home = Current;
   }
   Inner S(*this, Current);
+  const Value Variable = Value::object(Loop);
   for (; Loop->Index < Loop->Items.size() && !failed(); ++Loop->Index) {
     if (!S.scope().Kept)
       S.scope().Variables.clear();
-    set("loop", Value::object(Loop));
+    set("loop", Variable);
     assign(*N.Children[0], Loop->Items[Loop->Index]);
     if (execute(*N.Children[3]) == Flow::Break)
       break;
   }
+  Loop->Last = Value();
   return Flow::Next;
 }
 
@@ -281,6 +342,7 @@ void Interpreter::defineMacro(const Node &N) {
   std::shared_ptr<Object> M = makeObject(Object::Type::Macro, N.Text);
   M->Body = &N;
   M->Home = Current;
+  M->Escapes = AutoEscape;
   // The chain of scopes must outlive the macro.
   for (Scope *S = Current; S != nullptr; S = S->Parent)
     S->Kept = true;
@@ -291,12 +353,13 @@ void Interpreter::callBlock(const Node &N) {
   std::shared_ptr<Object> Body = makeObject(Object::Type::Caller, "caller");
   Body->Body = &N;
   Body->Home = Current;
+  Body->Escapes = AutoEscape;
   for (Scope *S = Current; S != nullptr; S = S->Parent)
     S->Kept = true;
   Value Caller = Value::object(std::move(Body));
   Value V = call(*N.Children[0], &Caller);
   if (!failed())
-    Out += display(V);
+    Out += AutoEscape ? escapedValue(V).asString() : display(V);
 }
 
 Arguments Interpreter::arguments(const Node &N) {
@@ -311,6 +374,9 @@ Arguments Interpreter::arguments(const Node &N) {
       for (Value &I : iterate(V))
         A.Positional.push_back(std::move(I));
     } else if (Name == "**") {
+      if (!V.isDict() && !failed())
+        fail("argument after ** must be a mapping, not " +
+             std::string(V.typeName()));
       for (const auto &[Key, Member] : V.members())
         A.Named.emplace_back(display(Key), Member);
     } else {
@@ -358,6 +424,13 @@ Value Interpreter::callValue(const Value &V, const Arguments &A) {
     return callMacro(*O, A);
   case Object::Type::Loop:
     return callRecursive(*O, A);
+  case Object::Type::Blocks: {
+    if (O->Body == nullptr)
+      return fail("'self' is not callable");
+    std::string Outside = std::exchange(Out, "");
+    runBlock(*O->Body);
+    return made(std::exchange(Out, std::move(Outside)));
+  }
   case Object::Type::Joiner: {
     bool First = O->Index++ == 0;
     return First ? Value::string("") : O->Last;
@@ -376,7 +449,7 @@ Value Interpreter::callRecursive(Object &L, const Arguments &A) {
   Inner S(*this, L.Home);
   std::string Outside = std::exchange(Out, "");
   runLoop(*L.Body, A.Positional[0], L.Level + 1);
-  return Value::string(std::exchange(Out, std::move(Outside)));
+  return made(std::exchange(Out, std::move(Outside)));
 }
 
 Value Interpreter::callMacro(Object &M, const Arguments &A) {
@@ -397,10 +470,10 @@ Value Interpreter::callMacro(Object &M, const Arguments &A) {
     else if (Name == "caller")
       set(Name, V);
   }
-  if (!Extra.empty() && !mentions(&Body, "varargs"))
+  if (!Extra.empty() && !mentions(Body, "varargs"))
     return fail("macro '" + M.Name + "' takes not more than " +
                 std::to_string(N.Named.size()) + " argument(s)");
-  if (!ExtraNamed.empty() && !mentions(&Body, "kwargs"))
+  if (!ExtraNamed.empty() && !mentions(Body, "kwargs"))
     return fail("macro '" + M.Name + "' takes no keyword argument '" +
                 ExtraNamed[0].first.asString() + "'");
   for (size_t I = 0; I < N.Named.size(); ++I) {
@@ -413,7 +486,10 @@ Value Interpreter::callMacro(Object &M, const Arguments &A) {
   }
   set("varargs", Value::tuple(std::move(Extra)));
   set("kwargs", Value::dict(std::move(ExtraNamed)));
-  return Value::string(capture(Body));
+  bool Outside = std::exchange(AutoEscape, M.Escapes);
+  std::string Text = capture(Body);
+  AutoEscape = Outside;
+  return made(std::move(Text));
 }
 
 Value Interpreter::callLoop(Object &L, const std::string &Name,
@@ -462,19 +538,52 @@ Value Interpreter::range(const Arguments &A) {
       break;
   }
   (void)charge(Out.size());
-  return Value::list(std::move(Out));
+  std::string Shown = "range(" + std::to_string(V[0]) + ", " +
+                      std::to_string(V[1]) +
+                      (V[2] == 1 ? "" : ", " + std::to_string(V[2])) + ")";
+  std::shared_ptr<Object> O = makeObject(Object::Type::Range, Shown);
+  O->Items = std::move(Out);
+  return Value::object(std::move(O));
+}
+
+/// Keys and values of a dict, or pairs of a list.
+bool Interpreter::pairsOf(const Value &V, Value::Members &Out) {
+  if (V.isDict()) {
+    Out.insert(Out.end(), V.members().begin(), V.members().end());
+    return charge(V.members().size());
+  }
+  for (const Value &Pair : iterate(V)) {
+    if (Pair.items().size() != 2)
+      return fail("dict update sequence element has length " +
+                  std::to_string(Pair.items().size()) + "; 2 is required"),
+             false;
+    if (!hashable(Pair.items()[0]))
+      return false;
+    Out.emplace_back(Pair.items()[0], Pair.items()[1]);
+  }
+  return !failed();
+}
+
+Value Interpreter::makeDict(const Arguments &A) {
+  Value::Members M;
+  if (A.Positional.size() > 1)
+    return fail("dict expected at most 1 argument, got " +
+                std::to_string(A.Positional.size()));
+  if (!A.Positional.empty() && !pairsOf(A.Positional[0], M))
+    return Value();
+  for (const auto &[N, V] : A.Named)
+    M.emplace_back(Value::string(N), V);
+  return Value::dict(std::move(M));
 }
 
 Value Interpreter::makeNamespace(const Arguments &A) {
-  std::shared_ptr<Object> N = makeObject(Object::Type::Namespace, "namespace");
-  for (const Value &V : A.Positional)
-    for (const auto &[Key, Member] : V.members())
-      N->Fields.emplace_back(display(Key), Member);
-  for (const auto &[Name, V] : A.Named) {
-    if (V.holdsObject())
-      return fail("a namespace cannot hold an object");
-    N->Fields.emplace_back(Name, V);
-  }
+  std::shared_ptr<Object> N = makeObject(Object::Type::Namespace, "Namespace");
+  Value D = makeDict(A);
+  if (!charge(50)) // they stay until the end
+    return Value();
+  for (const auto &[Key, V] : D.members())
+    N->Fields.emplace_back(display(Key), V);
+  Namespaces.push_back(N);
   return Value::object(std::move(N));
 }
 
@@ -487,14 +596,8 @@ Value Interpreter::callFunction(const std::string &Name, const Arguments &A) {
     const Value *M = A.get(0, "message");
     return fail(M ? display(*M) : "the template raised an exception");
   }
-  if (Name == "dict") {
-    Value::Members M;
-    for (const Value &V : A.Positional)
-      M.insert(M.end(), V.members().begin(), V.members().end());
-    for (const auto &[N, V] : A.Named)
-      M.emplace_back(Value::string(N), V);
-    return Value::dict(std::move(M));
-  }
+  if (Name == "dict")
+    return makeDict(A);
   if (Name == "strftime_now") {
     const Value *F = A.get(0, "format");
     char Buffer[256] = {};
@@ -516,7 +619,10 @@ Value Interpreter::callFunction(const std::string &Name, const Arguments &A) {
     O->Last = Separator ? *Separator : Value::string(", ");
     return Value::object(std::move(O));
   }
-  return fail("function '" + Name + "' is not implemented");
+  if (Name == "cycler")
+    return fail("at least one item has to be provided");
+  return fail("function '" + Name +
+              "' is not implemented: it gives another text each time");
 }
 
 } // namespace llmc::jinja

@@ -14,6 +14,9 @@ struct Scope {
   bool Kept = false; ///< a macro remembers it
 };
 
+/// Whether the tree uses a name.
+bool mentions(const Node &N, std::string_view Name);
+
 class Interpreter : public Context {
 public:
   /// Text of the template with these variables (a dict).
@@ -32,15 +35,15 @@ private:
   std::string capture(const Node &Body);
   void defineMacro(const Node &N);
   void callBlock(const Node &N);
+  void setBlock(const Node &N);
+  void with(const Node &N, Flow &F);
+  void autoEscape(const Node &N, Flow &F);
 
   // Expressions
   Value evaluate(const Node &N);
   Value evaluateKind(const Node &N);
   Value compare(const Node &N);
   Value binary(const Node &N);
-  Value power(const Value &A, const Value &B);
-  Value times(const Value &A, const Value &B);
-  Value numeric(char Op, const Value &A, const Value &B);
   Value slice(const Node &N);
   Value filter(const Node &N, const Value *Input);
   Value call(const Node &N, const Value *Caller = nullptr);
@@ -52,14 +55,20 @@ private:
   Value callLoop(Object &L, const std::string &Name, const Arguments &A);
   Value range(const Arguments &A);
   Value makeNamespace(const Arguments &A);
+  Value makeDict(const Arguments &A);
+  bool pairsOf(const Value &V, Value::Members &Out);
 
   Value attribute(const Value &Of, const std::string &Name) override;
   Value item(const Value &Of, const Value &Key) override;
   Value lookUp(const std::string &Name);
   void set(const std::string &Name, Value V);
-  Value binaryError(std::string_view Op, const Value &A, const Value &B);
+  Value block(const std::string &Name);
+  void runBlock(const Node &N);
 
+  const Node *Root = nullptr; ///< of the template
+  Scope *Globals = nullptr;   ///< the outermost scope
   Scope *Current = nullptr;
+  std::vector<std::shared_ptr<Object>> Namespaces; ///< emptied at the end
   std::vector<std::unique_ptr<Scope>> KeptScopes;
   std::string Out;
   unsigned Depth = 0;

@@ -37,7 +37,7 @@ private:
   bool atEndOfTag(bool Block, int Depth) const;
   void closeTag(bool Block);
   Status lexString();
-  void lexNumber();
+  Status lexNumber();
   Status lexOperator(int &Depth);
   Token &add(Token::Kind K, size_t At);
   Status error(size_t At, const std::string &What) const;
@@ -244,7 +244,7 @@ Status Lexer::lexString() {
   return Status::success();
 }
 
-void Lexer::lexNumber() {
+Status Lexer::lexNumber() {
   size_t Begin = At;
   std::string Digits;
   int Base = 10;
@@ -278,7 +278,8 @@ void Lexer::lexNumber() {
   std::from_chars_result R = std::from_chars(
       Digits.data(), Digits.data() + Digits.size(), T.Int, Base);
   if (!Real && R.ec == std::errc::result_out_of_range)
-    T.What = Token::Kind::Float; // larger than any integer that we hold
+    return error(Begin, "integer does not fit in 64 bits");
+  return Status::success();
 }
 
 Status Lexer::lexOperator(int &Depth) {
@@ -329,7 +330,7 @@ Status Lexer::inside(bool Block) {
     if (C == '\'' || C == '"') {
       LLMC_RETURN_IF_ERROR(lexString());
     } else if (isDigit(C)) {
-      lexNumber();
+      LLMC_RETURN_IF_ERROR(lexNumber());
     } else if (isNameStart(C)) {
       size_t NameBegin = At;
       while (At < Text.size() && (isNameStart(Text[At]) || isDigit(Text[At])))
@@ -375,7 +376,7 @@ Result<std::vector<Token>> Lexer::run() {
       size_t Old = At;
       for (At = I + 3; At < Text.size() && isSpace(Text[At]);)
         ++At;
-      if (atEndOfTag(true, 0)) {
+      if (atEndOfTag(true, 0) && Text[At] != '+') {
         // The newline behind "{% raw %}" belongs to the text.
         bool Strip = Text[At] == '-';
         At += Text[At] == '%' ? 2 : 3;

@@ -1,5 +1,6 @@
 // Methods of texts, lists, dicts and numbers. Those that would change the
 // value are known by name and refused.
+#include "runtime/text/Utf8.h"
 #include "runtime/text/jinja/Library.h"
 
 #include <algorithm>
@@ -32,6 +33,34 @@ int64_t characterAt(const std::string &S, size_t Byte) {
       characterCount(std::string_view(S).substr(0, Byte)));
 }
 
+/// At white space; what is left after Max cuts stays in one piece.
+Value splitSpaces(const std::string &S, int64_t Max, bool FromRight) {
+  std::vector<std::string> Words = wordsOf(S);
+  Value::Items Out;
+  size_t Cuts = Max < 0 || Max >= static_cast<int64_t>(Words.size())
+                    ? Words.size()
+                    : static_cast<size_t>(Max);
+  size_t Whole = Words.size() - Cuts; // words that stay together
+  if (Whole < 2) {
+    for (std::string &W : Words)
+      Out.push_back(Value::string(std::move(W)));
+    return Value::list(std::move(Out));
+  }
+  // The piece runs to the end (or from the begin) of the stripped side.
+  std::string Rest = strip(S, nullptr, FromRight ? Side::Right : Side::Left);
+  for (size_t I = 0; I < Cuts; ++I) {
+    const std::string &W = FromRight ? Words[Words.size() - 1 - I] : Words[I];
+    Out.push_back(Value::string(W));
+    Rest = FromRight ? strip(Rest.substr(0, Rest.size() - W.size()), nullptr,
+                             Side::Right)
+                     : strip(Rest.substr(W.size()), nullptr, Side::Left);
+  }
+  Out.push_back(Value::string(std::move(Rest)));
+  if (FromRight)
+    std::reverse(Out.begin(), Out.end());
+  return Value::list(std::move(Out));
+}
+
 Value split(Context &C, const std::string &S, const Arguments &A,
             bool FromRight) {
   const std::string *Separator = textArgument(A, 0, "sep");
@@ -41,43 +70,8 @@ Value split(Context &C, const std::string &S, const Arguments &A,
     return Value();
   if (Separator != nullptr && Separator->empty())
     return C.fail("empty separator");
-  if (Separator == nullptr && FromRight && Max >= 0) {
-    constexpr std::string_view Spaces = " \t\n\r\v\f";
-    std::string_view Rest = S;
-    for (; Max >= 0; --Max) {
-      size_t End = Rest.find_last_not_of(Spaces);
-      if (End == std::string_view::npos)
-        break;
-      Rest = Rest.substr(0, End + 1);
-      size_t Gap = Rest.find_last_of(Spaces);
-      if (Max == 0 || Gap == std::string_view::npos) {
-        Out.push_back(Value::string(std::string(Rest)));
-        break;
-      }
-      Out.push_back(Value::string(std::string(Rest.substr(Gap + 1))));
-      Rest = Rest.substr(0, Gap);
-    }
-    std::reverse(Out.begin(), Out.end());
-    return Value::list(std::move(Out));
-  }
-  if (Separator == nullptr) {
-    std::string Rest = strip(S, nullptr, Side::Left);
-    while (!Rest.empty()) {
-      size_t End = Rest.find_first_of(" \t\n\r\v\f");
-      if (End == std::string::npos || Max == 0) {
-        Out.push_back(
-            Value::string(Max == 0 ? Rest : strip(Rest, nullptr, Side::Right)));
-        break;
-      }
-      Out.push_back(Value::string(Rest.substr(0, End)));
-      size_t Next = Rest.find_first_not_of(" \t\n\r\v\f", End);
-      Rest = Next == std::string::npos ? "" : Rest.substr(Next);
-      --Max;
-      if (!C.charge(1 + Rest.size() / 16))
-        return Value();
-    }
-    return Value::list(std::move(Out));
-  }
+  if (Separator == nullptr)
+    return splitSpaces(S, Max, FromRight);
   if (FromRight) {
     size_t End = S.size();
     for (; Max != 0; --Max) {
@@ -135,8 +129,23 @@ Value partition(const std::string &S, const std::string &By, bool Last) {
                        Value::string(S.substr(Hit + By.size()))});
 }
 
-bool allOf(const std::string &S, bool (*Is)(char)) {
-  return !S.empty() && std::all_of(S.begin(), S.end(), Is);
+bool allOf(const std::string &S, bool (*Is)(uint32_t)) {
+  for (size_t I = 0; I < S.size();)
+    if (!Is(nextCodePoint(S, I)))
+      return false;
+  return !S.empty();
+}
+
+/// isupper and islower: one cased character at least and none of the others.
+bool allCased(const std::string &S, bool Upper) {
+  bool Any = false;
+  for (size_t I = 0; I < S.size();) {
+    uint32_t C = nextCodePoint(S, I);
+    if (isTitle(C) || (Upper ? isLower(C) : isUpper(C)))
+      return false;
+    Any |= Upper ? isUpper(C) : isLower(C);
+  }
+  return Any;
 }
 
 Value textMethod(Context &C, const std::string &S, const std::string &M,
@@ -147,8 +156,10 @@ Value textMethod(Context &C, const std::string &S, const std::string &M,
     return moreMethod(C, S, M, A);
   if (M == "upper")
     return Value::string(upperCase(S));
-  if (M == "lower" || M == "casefold")
+  if (M == "lower")
     return Value::string(lowerCase(S));
+  if (M == "casefold")
+    return Value::string(foldedCase(S));
   if (M == "title")
     return Value::string(titleCase(S));
   if (M == "capitalize")
@@ -160,18 +171,18 @@ Value textMethod(Context &C, const std::string &S, const std::string &M,
                                                : Side::Right));
   if (M == "split" || M == "rsplit")
     return split(C, S, A, M == "rsplit");
-  if (M == "isdigit" || M == "isdecimal" || M == "isnumeric")
-    return Value::boolean(
-        allOf(S, [](char D) { return D >= '0' && D <= '9'; }));
+  if (M == "isdigit")
+    return Value::boolean(allOf(S, isDigitLike));
+  if (M == "isdecimal")
+    return Value::boolean(allOf(S, isDecimal));
+  if (M == "isnumeric")
+    return Value::boolean(allOf(S, isNumeric));
   if (M == "isalpha")
-    return Value::boolean(allOf(S, [](char D) {
-      return ((D | 0x20) >= 'a' && (D | 0x20) <= 'z') || (D & 0x80);
-    }));
+    return Value::boolean(allOf(S, isLetter));
   if (M == "isspace")
-    return Value::boolean(!S.empty() && strip(S, nullptr, Side::Both).empty());
+    return Value::boolean(allOf(S, isSpace));
   if (M == "isupper" || M == "islower")
-    return Value::boolean((M == "isupper" ? upperCase(S) : lowerCase(S)) == S &&
-                          upperCase(S) != lowerCase(S));
+    return Value::boolean(allCased(S, M == "isupper"));
   if (M == "join") {
     const Value *List = A.get(0, "iterable");
     if (List == nullptr)
@@ -184,7 +195,7 @@ Value textMethod(Context &C, const std::string &S, const std::string &M,
     return joinTexts(C, Items, S);
   }
   if (M == "format")
-    return formatBraces(C, S, A);
+    return formatBraces(C, Value::string(S), A);
   // The rest needs a text (or a tuple of them) first.
   const Value *First = A.get(0, "");
   if (First == nullptr)
@@ -223,17 +234,20 @@ Value dictMethod(Context &C, const Value &D, const std::string &M,
     const Value *Key = A.get(0, "key");
     if (Key == nullptr)
       return C.fail("get expected at least 1 argument, got 0");
+    if (!C.hashable(*Key))
+      return Value();
     const Value *Found = D.find(*Key), *Default = A.get(1, "default");
     return Found ? *Found : Default ? *Default : Value::none();
   }
   if (M == "copy")
     return D;
-  Value::Items Out;
+  std::shared_ptr<Object> O = std::make_shared<Object>(Object::Type::View);
+  O->Name = "dict_" + M;
   for (const auto &[Key, V] : D.members())
-    Out.push_back(M == "items"  ? Value::tuple({Key, V})
-                  : M == "keys" ? Key
-                                : V);
-  return Value::list(std::move(Out));
+    O->Items.push_back(M == "items"  ? Value::tuple({Key, V})
+                       : M == "keys" ? Key
+                                     : V);
+  return Value::object(std::move(O));
 }
 
 Value listMethod(Context &C, const Value &L, const std::string &M,
@@ -245,6 +259,9 @@ Value listMethod(Context &C, const Value &L, const std::string &M,
   const Value *What = A.get(0, "value");
   if (What == nullptr)
     return C.fail(M + "() takes exactly one argument (0 given)");
+  if (M == "count" && A.Positional.size() > 1)
+    return C.fail("count() takes exactly one argument (" +
+                  std::to_string(A.Positional.size()) + " given)");
   int64_t Count = 0, At = 0;
   for (const Value &V : L.items()) {
     if (equal(V, *What)) {
@@ -295,6 +312,10 @@ MethodKind methodOf(const Value &Self, std::string_view N) {
   case Value::Kind::Float:
     Harmless = N == "is_integer";
     break;
+  case Value::Kind::Object:
+    Harmless = Self.asObject()->What == Object::Type::Range &&
+               among(N, {"index", "count"});
+    break;
   default:
     break;
   }
@@ -303,11 +324,46 @@ MethodKind methodOf(const Value &Self, std::string_view N) {
                    : MethodKind::None;
 }
 
+namespace {
+
+/// A method of a text that is HTML: what it is given is made safe first, and
+/// what comes out is HTML again.
+Value markupMethod(Context &C, const Value &Self, const std::string &M,
+                   const Arguments &A) {
+  if (M == "format")
+    return formatBraces(C, Self, A);
+  Arguments Safe = A;
+  bool Escapes = among(M, {"join", "replace"});
+  for (Value &V : Safe.Positional) {
+    if (Escapes && M == "join") {
+      Value::Items Items = C.iterate(V);
+      for (Value &I : Items)
+        I = I.isString() ? escapedValue(I) : I;
+      V = Value::list(std::move(Items));
+    } else if (Escapes && V.isString()) {
+      V = escapedValue(V);
+    }
+  }
+  auto Marked = [](const Value &V) {
+    return V.isString() ? Value::markup(V.asString()) : V;
+  };
+  Value Out = textMethod(C, Self.asString(), M, Safe);
+  if (!Out.isSequence())
+    return Marked(Out);
+  Value::Items Items = Out.items();
+  for (Value &I : Items)
+    I = Marked(I);
+  return Value::list(std::move(Items), Out.kind());
+}
+
+} // namespace
+
 Value callMethod(Context &C, const Value &Self, const std::string &M,
                  const Arguments &A) {
   switch (Self.kind()) {
   case Value::Kind::String:
-    return textMethod(C, Self.asString(), M, A);
+    return Self.isMarkup() ? markupMethod(C, Self, M, A)
+                           : textMethod(C, Self.asString(), M, A);
   case Value::Kind::Dict:
     return dictMethod(C, Self, M, A);
   case Value::Kind::Float:
@@ -319,6 +375,8 @@ Value callMethod(Context &C, const Value &Self, const std::string &M,
         I < 0 ? 0 - static_cast<uint64_t>(I) : static_cast<uint64_t>(I);
     return Value::integer(std::bit_width(Size));
   }
+  case Value::Kind::Object:
+    return listMethod(C, Value::list(Self.asObject()->Items), M, A);
   default:
     return listMethod(C, Self, M, A);
   }

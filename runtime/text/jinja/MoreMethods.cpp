@@ -4,7 +4,6 @@
 #include "runtime/text/jinja/Library.h"
 
 #include <algorithm>
-#include <utf8proc.h>
 
 namespace llmc::jinja {
 
@@ -61,41 +60,128 @@ Value padded(Context &C, const std::string &S, const std::string &M,
   return Value::string(std::move(Out));
 }
 
-std::string swapCase(const std::string &S) {
-  std::string Out;
-  for (size_t I = 0; I < S.size();) {
-    size_t Begin = I;
-    nextCodePoint(S, I);
-    std::string_view One = std::string_view(S).substr(Begin, I - Begin);
-    std::string Up = upperCase(One);
-    Out += Up == One ? lowerCase(One) : Up;
-  }
-  return Out;
-}
-
 /// Whether all characters, one at least, are letters or numbers.
 bool isAlphanumeric(std::string_view S) {
   for (size_t I = 0; I < S.size();) {
-    utf8proc_category_t K =
-        utf8proc_category(static_cast<int32_t>(nextCodePoint(S, I)));
-    bool Letter = K >= UTF8PROC_CATEGORY_LU && K <= UTF8PROC_CATEGORY_LO;
-    bool Number = K >= UTF8PROC_CATEGORY_ND && K <= UTF8PROC_CATEGORY_NO;
-    if (!Letter && !Number)
+    uint32_t C = nextCodePoint(S, I);
+    if (!isLetter(C) && !isNumeric(C))
       return false;
   }
   return !S.empty();
 }
 
+/// Large characters only at the begin of runs of cased ones.
+bool isTitled(std::string_view S) {
+  bool Any = false, Inside = false;
+  for (size_t I = 0; I < S.size();) {
+    uint32_t C = nextCodePoint(S, I);
+    bool Large = isUpper(C) || isTitle(C);
+    if ((Large && Inside) || (isLower(C) && !Inside))
+      return false;
+    Inside = isCased(C);
+    Any |= Inside;
+  }
+  return Any;
+}
+
+bool isIdentifier(std::string_view S) {
+  for (size_t I = 0; I < S.size();) {
+    bool First = I == 0;
+    uint32_t C = nextCodePoint(S, I);
+    if (!(C == '_' || isLetter(C) || (!First && isDecimal(C))))
+      return false;
+  }
+  return !S.empty();
+}
+
+bool allPrintable(std::string_view S) {
+  for (size_t I = 0; I < S.size();)
+    if (!isPrintable(nextCodePoint(S, I)))
+      return false;
+  return true;
+}
+
+/// Tabs to the next multiple of Size characters of the line.
+Value expandTabs(Context &C, std::string_view S, int64_t Size) {
+  std::string Out;
+  int64_t Column = 0;
+  for (size_t I = 0; I < S.size() && !C.failed();) {
+    size_t Begin = I;
+    uint32_t P = nextCodePoint(S, I);
+    if (P == '\t') {
+      int64_t By = Size > 0 ? Size - Column % Size : 0;
+      if (!C.room(Out.size() + static_cast<uint64_t>(By)))
+        return Value();
+      Out.append(static_cast<size_t>(By), ' ');
+      Column += By;
+      continue;
+    }
+    Out += S.substr(Begin, I - Begin);
+    Column = P == '\n' || P == '\r' ? 0 : Column + 1;
+  }
+  return Value::string(std::move(Out));
+}
+
+/// The table of str.translate: code point to code point, text or none.
+Value translate(Context &C, const std::string &S, const Value &Table) {
+  std::string Out;
+  if (!Table.isDict())
+    return C.fail("translate() needs a dict, not " +
+                  std::string(Table.typeName()));
+  for (size_t I = 0; I < S.size() && !C.failed();) {
+    size_t Begin = I;
+    uint32_t P = nextCodePoint(S, I);
+    const Value *To = Table.find(Value::integer(P));
+    if (To == nullptr)
+      Out.append(S, Begin, I - Begin);
+    else if (To->isString())
+      Out += To->asString();
+    else if (To->isInteger() && To->asInteger() >= 0 &&
+             To->asInteger() < 0x110000 && To->asInteger() >> 11 != 27)
+      appendUtf8(Out, static_cast<uint32_t>(To->asInteger()));
+    else if (!To->isNone())
+      return C.fail("character mapping must be in range(0x110000)");
+    (void)C.room(Out.size() > Context::MaxText ? Out.size() : 0);
+  }
+  return Value::string(std::move(Out));
+}
+
+/// Of two texts of equal length (and one to drop), or of a dict.
+Value makeTable(Context &C, const Arguments &A) {
+  Value::Members M;
+  auto CodeOf = [](const std::string &S) {
+    size_t I = 0;
+    return Value::integer(nextCodePoint(S, I));
+  };
+  if (A.Positional.size() == 1 && A.Positional[0].isDict()) {
+    for (const auto &[Key, V] : A.Positional[0].members()) {
+      if (Key.isString() && characterCount(Key.asString()) != 1)
+        return C.fail("string keys in translate table must be of length 1");
+      M.emplace_back(Key.isString() ? CodeOf(Key.asString()) : Key, V);
+    }
+    return Value::dict(std::move(M));
+  }
+  for (const Value &V : A.Positional)
+    if (!V.isString())
+      return C.fail("maketrans arguments must be texts or one dict");
+  if (A.Positional.size() < 2 || A.Positional.size() > 3)
+    return C.fail("maketrans takes 1 to 3 arguments");
+  Value::Items From = C.iterate(A.Positional[0]),
+               To = C.iterate(A.Positional[1]);
+  if (From.size() != To.size())
+    return C.fail("the first two maketrans arguments must have equal length");
+  for (size_t I = 0; I < From.size(); ++I)
+    M.emplace_back(CodeOf(From[I].asString()), CodeOf(To[I].asString()));
+  if (A.Positional.size() == 3)
+    for (const Value &V : C.iterate(A.Positional[2]))
+      M.emplace_back(CodeOf(V.asString()), Value::none());
+  return Value::dict(std::move(M));
+}
+
 Value splitLines(const std::string &S, bool KeepEnds) {
   Value::Items Out;
-  for (size_t At = 0; At < S.size();) {
-    size_t End = std::min(S.find_first_of("\n\r", At), S.size());
-    size_t Next = std::min(End + 1, S.size());
-    if (Next < S.size() && S[End] == '\r' && S[Next] == '\n')
-      ++Next;
-    Out.push_back(Value::string(S.substr(At, (KeepEnds ? Next : End) - At)));
-    At = Next;
-  }
+  for (std::string &L : linesOf(S, KeepEnds))
+    Out.push_back(Value::string(std::move(L)));
   return Value::list(std::move(Out));
 }
 
@@ -121,8 +207,10 @@ Value inRange(Context &C, const std::string &S, const std::string &M,
 } // namespace
 
 bool isMoreMethod(std::string_view M, const Arguments *A) {
-  for (std::string_view N : {"center", "ljust", "rjust", "zfill", "swapcase",
-                             "isalnum", "isascii", "splitlines"})
+  for (std::string_view N :
+       {"center", "ljust", "rjust", "zfill", "swapcase", "isalnum", "isascii",
+        "splitlines", "istitle", "isidentifier", "isprintable", "expandtabs",
+        "translate", "maketrans", "format_map"})
     if (M == N)
       return true;
   if (A == nullptr || A->Positional.size() < 2)
@@ -137,7 +225,30 @@ bool isMoreMethod(std::string_view M, const Arguments *A) {
 Value moreMethod(Context &C, const std::string &S, const std::string &M,
                  const Arguments &A) {
   if (M == "swapcase")
-    return Value::string(swapCase(S));
+    return Value::string(swappedCase(S));
+  if (M == "istitle")
+    return Value::boolean(isTitled(S));
+  if (M == "isidentifier")
+    return Value::boolean(isIdentifier(S));
+  if (M == "isprintable")
+    return Value::boolean(allPrintable(S));
+  if (M == "expandtabs") {
+    const Value *Size = A.get(0, "tabsize");
+    return expandTabs(C, S, Size && Size->isInteger() ? Size->asInteger() : 8);
+  }
+  if (M == "maketrans")
+    return makeTable(C, A);
+  if (M == "translate" || M == "format_map") {
+    if (A.Positional.size() != 1)
+      return C.fail(M + "() takes exactly one argument (" +
+                    std::to_string(A.Positional.size()) + " given)");
+    if (M == "translate")
+      return translate(C, S, A.Positional[0]);
+    Arguments Named;
+    for (const auto &[Key, V] : A.Positional[0].members())
+      Named.Named.emplace_back(display(Key), V);
+    return formatBraces(C, Value::string(S), Named);
+  }
   if (M == "isalnum")
     return Value::boolean(isAlphanumeric(S));
   if (M == "isascii")

@@ -27,6 +27,7 @@ NodePtr Parser::expression() {
   Nesting N(Depth);
   if (Depth > MaxDepth)
     return fail("nested deeper than " + std::to_string(MaxDepth));
+  const size_t Known = Unknown.size();
   NodePtr V = orExpression();
   while (!Failed && isName("if")) {
     NodePtr C = make(K::Conditional);
@@ -34,6 +35,7 @@ NodePtr Parser::expression() {
     C->Children.push_back(std::move(V));
     C->Children.push_back(orExpression());
     C->Children.push_back(takeName("else") ? expression() : nullptr);
+    Unknown.resize(std::min(Known, Unknown.size()));
     V = std::move(C);
   }
   return V;
@@ -262,23 +264,29 @@ NodePtr Parser::postfix(NodePtr N) {
   return N;
 }
 
+/// An index, a slice, or several indices, which are a tuple.
 NodePtr Parser::subscript(NodePtr Object) {
   NodePtr S = make(K::Item);
   S->Children.push_back(std::move(Object));
   NodePtr Parts[3];
-  unsigned Count = 0;
   bool Slice = false;
-  for (; Count < 3 && !Failed; ++Count) {
-    if (!isOp(":") && !isOp("]"))
+  for (unsigned Count = 0; Count < 3 && !Failed; ++Count) {
+    if (!isOp(":") && !isOp("]") && !isOp(","))
       Parts[Count] = expression();
     if (!takeOp(":"))
       break;
     Slice = true;
   }
+  if (!Slice && (isOp(",") || !Parts[0])) {
+    NodePtr T = make(K::Tuple);
+    if (Parts[0])
+      T->Children.push_back(std::move(Parts[0]));
+    while (!Failed && takeOp(","))
+      T->Children.push_back(expression());
+    Parts[0] = std::move(T);
+  }
   expectOp("]");
   if (!Slice) {
-    if (!Parts[0])
-      return fail("expected an index");
     S->Children.push_back(std::move(Parts[0]));
     return S;
   }
@@ -338,8 +346,8 @@ NodePtr Parser::filter(NodePtr Input) {
   F->Text = expectName();
   while (!Failed && takeOp("."))
     F->Text += "." + expectName();
-  if (!Failed && !hasFilter(F->Text))
-    return fail("no filter named '" + F->Text + "'");
+  if (!hasFilter(F->Text))
+    unknown("no filter named '" + F->Text + "'");
   F->Children.push_back(std::move(Input));
   if (isOp("("))
     arguments(*F);
@@ -350,14 +358,16 @@ NodePtr Parser::test(NodePtr Input) {
   bool Negated = takeName("not");
   NodePtr T = make(K::Test);
   T->Text = expectName();
-  if (!Failed && !hasTest(T->Text))
-    return fail("no test named '" + T->Text + "'");
+  if (!hasTest(T->Text))
+    unknown("no test named '" + T->Text + "'");
   T->Children.push_back(std::move(Input));
   bool Operand = now().What == TK::String || now().What == TK::Int ||
                  now().What == TK::Float || isOp("[") || isOp("{") ||
                  (now().What == TK::Name && !isName("else") && !isName("or") &&
                   !isName("and") && !isName("is") && !isName("if") &&
                   !isName("in") && !isName("not"));
+  if (!Failed && isName("is"))
+    return fail("you cannot chain multiple tests with is");
   if (isOp("("))
     arguments(*T);
   else if (Operand)

@@ -38,6 +38,11 @@ std::nullptr_t Parser::fail(const std::string &What) {
   return nullptr;
 }
 
+void Parser::unknown(const std::string &What) {
+  if (!Failed && Soft == 0)
+    Unknown.push_back(templateError(now().Line, now().Column, What));
+}
+
 void Parser::expectOp(std::string_view Op) {
   if (!takeOp(Op))
     fail("expected '" + std::string(Op) + "', found " + shown());
@@ -64,6 +69,8 @@ Result<NodePtr> Parser::run() {
   NodePtr Root = sequence({});
   if (!Failed && now().What != TK::End)
     fail("unexpected tag '" + now().Text + "'");
+  if (!Failed && !Unknown.empty())
+    return Unknown.front();
   if (Failed)
     return Failure;
   return Root;
@@ -130,6 +137,26 @@ NodePtr Parser::statement() {
     endOf("endgeneration");
     return Body;
   }
+  if (takeName("block"))
+    return blockStatement();
+  if (takeName("autoescape")) {
+    NodePtr S = make(K::AutoEscape);
+    S->Children.push_back(expression());
+    expectBlockEnd();
+    S->Children.push_back(sequence({"endautoescape"}));
+    endOf("endautoescape");
+    return S;
+  }
+  if (takeName("do")) {
+    NodePtr S = make(K::Do);
+    S->Children.push_back(tuple());
+    expectBlockEnd();
+    return S;
+  }
+  for (std::string_view Tag : {"include", "import", "from", "extends"})
+    if (isName(Tag))
+      return fail("tag '" + std::string(Tag) +
+                  "' is not supported: a chat template has no other files");
   if (isName("break") || isName("continue")) {
     if (Loops == 0)
       return fail("'" + now().Text + "' outside a loop");
@@ -144,14 +171,18 @@ NodePtr Parser::statement() {
 NodePtr Parser::ifStatement() {
   NodePtr S = make(K::If);
   while (!Failed) {
+    ++Soft;
     S->Children.push_back(tuple(true));
     expectBlockEnd();
     S->Children.push_back(sequence({"elif", "else", "endif"}));
+    --Soft;
     if (takeName("elif"))
       continue;
     if (takeName("else")) {
       expectBlockEnd();
+      ++Soft;
       S->Children.push_back(sequence({"endif"}));
+      --Soft;
     }
     endOf("endif");
     break;
@@ -182,30 +213,39 @@ NodePtr Parser::forStatement() {
   return S;
 }
 
-/// What is assigned to: a name, name.field of a namespace, or several.
+/// One thing that is assigned to: a name, name.field of a namespace, or
+/// several in parentheses.
+NodePtr Parser::targetPart(bool WithNamespace) {
+  if (takeOp("(")) {
+    Nesting N(Depth);
+    if (Depth > MaxDepth)
+      return fail("nested deeper than " + std::to_string(MaxDepth));
+    NodePtr Inner = target(WithNamespace);
+    expectOp(")");
+    return Inner;
+  }
+  NodePtr T = make(K::Name);
+  T->Text = expectName();
+  if (!WithNamespace || !takeOp("."))
+    return T;
+  NodePtr Field = make(K::Attribute);
+  Field->Text = expectName();
+  Field->Children.push_back(std::move(T));
+  return Field;
+}
+
+/// What is assigned to: one part, or several with commas.
 NodePtr Parser::target(bool WithNamespace) {
-  NodePtr First;
-  bool Parenthesised = takeOp("(");
   NodePtr All = make(K::Tuple);
   bool Several = false;
   while (!Failed) {
-    NodePtr T = make(K::Name);
-    T->Text = expectName();
-    if (WithNamespace && takeOp(".")) {
-      NodePtr Field = make(K::Attribute);
-      Field->Text = expectName();
-      Field->Children.push_back(std::move(T));
-      T = std::move(Field);
-    }
-    All->Children.push_back(std::move(T));
+    All->Children.push_back(targetPart(WithNamespace));
     if (!takeOp(","))
       break;
     Several = true;
-    if (now().What != TK::Name || isName("in"))
+    if ((now().What != TK::Name || isName("in")) && !isOp("("))
       break;
   }
-  if (Parenthesised)
-    expectOp(")");
   if (Failed)
     return nullptr;
   return Several ? std::move(All) : std::move(All->Children[0]);
@@ -278,6 +318,25 @@ NodePtr Parser::filterStatement() {
   expectBlockEnd();
   S->Children.push_back(sequence({"endfilter"}));
   endOf("endfilter");
+  return S;
+}
+
+NodePtr Parser::blockStatement() {
+  NodePtr S = make(K::Block);
+  S->Text = expectName();
+  if (!Failed && !Blocks.insert(S->Text).second)
+    return fail("block '" + S->Text + "' defined twice");
+  S->Literal = Value::boolean(takeName("scoped"));
+  if (isName("required"))
+    return fail("a required block needs a template that extends this one");
+  expectBlockEnd();
+  unsigned Outer = std::exchange(Loops, 0);
+  S->Children.push_back(sequence({"endblock"}));
+  Loops = Outer;
+  if (!takeName("endblock"))
+    return fail("expected 'endblock', found " + shown());
+  takeName(S->Text);
+  expectBlockEnd();
   return S;
 }
 

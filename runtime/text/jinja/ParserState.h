@@ -8,6 +8,7 @@
 #include "runtime/text/jinja/Lexer.h"
 
 #include <initializer_list>
+#include <set>
 
 namespace llmc::jinja {
 
@@ -37,6 +38,7 @@ private:
     return std::make_unique<Node>(Kind, now().Line, now().Column);
   }
   std::nullptr_t fail(const std::string &What);
+  void unknown(const std::string &What);
   std::string shown() const;
   void expectOp(std::string_view Op);
   std::string expectName();
@@ -52,8 +54,10 @@ private:
   NodePtr callStatement();
   NodePtr filterStatement();
   NodePtr withStatement();
+  NodePtr blockStatement();
   void parameters(Node &N);
   NodePtr target(bool WithNamespace);
+  NodePtr targetPart(bool WithNamespace);
   void endOf(std::string_view Tag);
 
   // Expressions
@@ -84,8 +88,12 @@ private:
   Status Failure;
   unsigned Depth = 0;
   unsigned Loops = 0;
-
+  unsigned Soft = 0; ///< in conditions, where a filter may be unknown
   unsigned Nodes = 0;
+  std::set<std::string> Blocks; ///< names so far
+  /// Errors of filters and tests that are not known: they count unless the
+  /// expression around them turns out to be conditional.
+  std::vector<Status> Unknown;
 
   static constexpr unsigned MaxDepth = 150;
   /// A chain of operators or filters is a tree as deep as it is long, which

@@ -19,8 +19,36 @@ constexpr std::array<std::string_view, 43> Names = {
     "not"};
 
 bool isCallable(const Value &V) {
+  if (V.isUndefined()) // has the method, which raises
+    return true;
   Object *O = V.asObject();
-  return O != nullptr && O->What != Object::Type::Namespace;
+  if (O == nullptr)
+    return false;
+  switch (O->What) {
+  case Object::Type::Namespace:
+  case Object::Type::Iterator:
+  case Object::Type::View:
+  case Object::Type::Range:
+  case Object::Type::Cycler:
+    return false;
+  default:
+    return true;
+  }
+}
+
+bool isIterable(const Value &V, bool Sequence) {
+  if (V.isString() || V.isSequence() || V.isDict() || V.isUndefined())
+    return true;
+  Object *O = V.asObject();
+  return O != nullptr && (O->What == Object::Type::Range ||
+                          (!Sequence && (O->What == Object::Type::View ||
+                                         O->What == Object::Type::Iterator)));
+}
+
+/// lower, upper: of the text of the value.
+bool isCase(Context &C, const Value &V, bool Upper) {
+  Value Text = Value::string(display(V));
+  return callMethod(C, Text, Upper ? "isupper" : "islower", {}).truthy();
 }
 
 /// The operators and their names.
@@ -49,7 +77,7 @@ bool contains(Context &C, const Value &Where, const Value &What) {
   if (Where.isString())
     return Where.asString().find(What.asString()) != std::string::npos;
   if (Where.isDict())
-    return Where.find(What) != nullptr;
+    return C.hashable(What) && Where.find(What) != nullptr;
   for (const Value &V : C.iterate(Where))
     if (equal(V, What))
       return true;
@@ -91,27 +119,20 @@ bool plainTest(Context &C, const std::string &N, const Value &V) {
   if (N == "false" || N == "False")
     return V.kind() == Value::Kind::Bool && !V.truthy();
   if (N == "iterable" || N == "sequence")
-    return V.isString() || V.isSequence() || V.isDict() || V.isUndefined();
+    return isIterable(V, N == "sequence");
   if (N == "callable")
     return isCallable(V);
   if (N == "escaped")
-    return false;
-  if (N == "upper")
-    return V.isString() && upperCase(V.asString()) == V.asString() &&
-           lowerCase(V.asString()) != V.asString();
-  if (N == "lower")
-    return V.isString() && lowerCase(V.asString()) == V.asString() &&
-           upperCase(V.asString()) != V.asString();
-  if (N == "odd" || N == "even") {
-    if (!V.isInteger())
-      C.fail("'" + N + "' needs an integer, not " + std::string(V.typeName()));
-    return V.isInteger() && ((V.asInteger() & 1) != 0) == (N == "odd");
-  }
-  if (N == "filter")
-    return V.isString() && hasFilter(V.asString());
-  if (N == "test")
-    return V.isString() && hasTest(V.asString());
-  C.fail("test '" + N + "' is not implemented");
+    return V.isMarkup();
+  if (N == "upper" || N == "lower")
+    return isCase(C, V, N == "upper");
+  if (N == "odd" || N == "even")
+    return equal(arithmetic(C, "%", V, Value::integer(2)),
+                 Value::integer(N == "odd" ? 1 : 0));
+  if (N == "filter" || N == "test")
+    return C.hashable(V) && V.isString() &&
+           (N == "filter" ? hasFilter(V.asString()) : hasTest(V.asString()));
+  C.fail("no test named '" + N + "'");
   return false;
 }
 
@@ -138,12 +159,7 @@ bool applyTest(Context &C, const std::string &Name, const Value &V,
     return contains(C, *B, V);
   if (Name == "sameas")
     return V.kind() == B->kind() && equal(V, *B);
-  if (!V.isInteger() || !B->isInteger() || B->asInteger() == 0) {
-    C.fail("'divisibleby' needs integers, the second not 0");
-    return false;
-  }
-  // -1 would overflow with the smallest integer.
-  return B->asInteger() == -1 || V.asInteger() % B->asInteger() == 0;
+  return equal(arithmetic(C, "%", V, *B), Value::integer(0));
 }
 
 } // namespace llmc::jinja

@@ -1,39 +1,17 @@
-// Work on texts: case, stripping, replacing, formatting, slices.
+// Work on texts: stripping, cutting, replacing, joining, slices.
 #include "runtime/text/jinja/Library.h"
 
 #include "runtime/text/Utf8.h"
 
 #include <algorithm>
-#include <cstdio>
-#include <utf8proc.h>
 
 namespace llmc::jinja {
 
 namespace {
 
-using Mapping = utf8proc_int32_t (*)(utf8proc_int32_t);
-
-std::string mapped(std::string_view S, Mapping M) {
-  std::string Out;
-  for (size_t I = 0; I < S.size();)
-    appendUtf8(Out, static_cast<uint32_t>(
-                        M(static_cast<int32_t>(nextCodePoint(S, I)))));
-  return Out;
-}
-
-bool isLetter(uint32_t C) {
-  utf8proc_category_t K = utf8proc_category(static_cast<int32_t>(C));
-  return K >= UTF8PROC_CATEGORY_LU && K <= UTF8PROC_CATEGORY_LO;
-}
-
 bool isSpaceCharacter(std::string_view One) {
   size_t I = 0;
-  uint32_t C = nextCodePoint(One, I);
-  if (C < 0x80)
-    return C == ' ' || (C >= 9 && C <= 13) || (C >= 0x1C && C <= 0x1F);
-  utf8proc_category_t K = utf8proc_category(static_cast<int32_t>(C));
-  return C == 0x85 || K == UTF8PROC_CATEGORY_ZS || K == UTF8PROC_CATEGORY_ZL ||
-         K == UTF8PROC_CATEGORY_ZP;
+  return isSpace(nextCodePoint(One, I));
 }
 
 bool contains(const std::vector<std::string> &Set, std::string_view One) {
@@ -42,84 +20,63 @@ bool contains(const std::vector<std::string> &Set, std::string_view One) {
 
 } // namespace
 
-/// Characters whose large form is several characters (Unicode SpecialCasing,
-/// those without a condition that texts hold at all often).
-static const char *largeOf(uint32_t C) {
-  switch (C) {
-  case 0xDF:
-    return "SS";
-  case 0x149:
-    return "\xCA\xBCN";
-  case 0x1F0:
-    return "J\xCC\x8C";
-  case 0xFB00:
-    return "FF";
-  case 0xFB01:
-    return "FI";
-  case 0xFB02:
-    return "FL";
-  case 0xFB03:
-    return "FFI";
-  case 0xFB04:
-    return "FFL";
-  case 0xFB05:
-  case 0xFB06:
-    return "ST";
-  default:
-    return nullptr;
-  }
+std::string escaped(std::string_view S) {
+  std::string Out;
+  for (char C : S)
+    switch (C) {
+    case '&':
+      Out += "&amp;";
+      break;
+    case '<':
+      Out += "&lt;";
+      break;
+    case '>':
+      Out += "&gt;";
+      break;
+    case '\'':
+      Out += "&#39;";
+      break;
+    case '"':
+      Out += "&#34;";
+      break;
+    default:
+      Out += C;
+    }
+  return Out;
+}
+Value escapedValue(const Value &V) {
+  return V.isMarkup() ? V : Value::markup(escaped(display(V)));
 }
 
-std::string upperCase(std::string_view S) {
-  std::string Out;
-  for (size_t I = 0; I < S.size();) {
+std::vector<std::string> linesOf(std::string_view S, bool KeepEnds) {
+  std::vector<std::string> Out;
+  for (size_t I = 0, Begin = 0; I < S.size();) {
+    size_t End = I;
     uint32_t C = nextCodePoint(S, I);
-    if (const char *Several = largeOf(C))
-      Out += Several;
-    else
-      appendUtf8(Out, static_cast<uint32_t>(
-                          utf8proc_toupper(static_cast<int32_t>(C))));
+    if (!isLineEnd(C)) {
+      if (I == S.size())
+        Out.emplace_back(S.substr(Begin));
+      continue;
+    }
+    if (C == '\r' && I < S.size() && S[I] == '\n')
+      ++I;
+    Out.emplace_back(S.substr(Begin, (KeepEnds ? I : End) - Begin));
+    Begin = I;
   }
   return Out;
 }
-std::string lowerCase(std::string_view S) {
-  return mapped(S, utf8proc_tolower);
-}
-std::string capitalized(std::string_view S) {
-  std::vector<size_t> Starts = characterStarts(S);
-  if (Starts.size() < 2)
-    return std::string(S);
-  return upperCase(S.substr(0, Starts[1])) + lowerCase(S.substr(Starts[1]));
-}
-std::string titleCase(std::string_view S) {
-  std::string Out;
-  bool Inside = false;
-  for (size_t I = 0; I < S.size();) {
-    uint32_t C = nextCodePoint(S, I);
-    int32_t D = static_cast<int32_t>(C);
-    appendUtf8(Out, static_cast<uint32_t>(Inside ? utf8proc_tolower(D)
-                                                 : utf8proc_totitle(D)));
-    Inside = isLetter(C);
-  }
-  return Out;
-}
-std::string titleWords(std::string_view S) {
-  std::string Out;
+
+std::vector<std::string> wordsOf(std::string_view S) {
+  std::vector<std::string> Out;
   bool Inside = false;
   for (size_t I = 0; I < S.size();) {
     size_t Begin = I;
-    uint32_t C = nextCodePoint(S, I);
-    std::string_view One = S.substr(Begin, I - Begin);
-    if (isSpaceCharacter(One) ||
-        std::string_view("-({[<").find(One) != std::string_view::npos) {
-      Out += One;
-      Inside = false;
-      continue;
-    }
-    int32_t D = static_cast<int32_t>(C);
-    appendUtf8(Out, static_cast<uint32_t>(Inside ? utf8proc_tolower(D)
-                                                 : utf8proc_toupper(D)));
-    Inside = true;
+    bool Space = isSpace(nextCodePoint(S, I));
+    if (!Space && !Inside)
+      Out.emplace_back();
+    if (!Space)
+      Out.back() += S.substr(Begin, I - Begin);
+    Inside = !Space;
   }
   return Out;
 }
@@ -196,89 +153,6 @@ Value joinTexts(Context &C, const Value::Items &Items,
   return Value::string(std::move(Out));
 }
 
-Value formatPercent(Context &C, const std::string &F,
-                    const Value::Items &Values) {
-  std::string Out;
-  size_t Next = 0;
-  for (size_t I = 0; I < F.size(); ++I) {
-    if (F[I] != '%') {
-      Out.push_back(F[I]);
-      continue;
-    }
-    size_t Begin = ++I;
-    while (I < F.size() && std::string_view("0123456789.+- ").find(F[I]) !=
-                               std::string_view::npos)
-      ++I;
-    if (I == F.size() || I - Begin > 8)
-      return C.fail("incomplete format");
-    if (F[I] == '%') {
-      Out.push_back('%');
-      continue;
-    }
-    if (Next == Values.size())
-      return C.fail("not enough arguments for format string");
-    const Value &V = Values[Next++];
-    std::string Spec = "%" + F.substr(Begin, I - Begin);
-    char Buffer[512] = {};
-    int Length = 0;
-    if (F[I] == 's' && I == Begin) {
-      Out += display(V);
-    } else if (F[I] == 'd' && V.isNumber()) {
-      int64_t N =
-          V.isInteger() ? V.asInteger() : static_cast<int64_t>(V.asReal());
-      Length = std::snprintf(Buffer, sizeof(Buffer), (Spec + "ld").c_str(),
-                             static_cast<long>(N));
-    } else if ((F[I] == 'f' || F[I] == 'e' || F[I] == 'g') && V.isNumber()) {
-      Length = std::snprintf(Buffer, sizeof(Buffer), (Spec + F[I]).c_str(),
-                             V.asReal());
-    } else {
-      return C.fail(std::string("format '%") + F[I] + "' of a value of type " +
-                    std::string(V.typeName()) + " is not implemented");
-    }
-    if (Length < 0 || Length >= static_cast<int>(sizeof(Buffer)))
-      return C.fail("format gives more than 511 characters");
-    Out += Buffer;
-    if (!C.room(Out.size()))
-      return Value();
-  }
-  if (Next != Values.size())
-    return C.fail("not all arguments converted during string formatting");
-  return Value::string(std::move(Out));
-}
-
-Value formatBraces(Context &C, const std::string &F, const Arguments &A) {
-  std::string Out;
-  size_t Next = 0;
-  for (size_t I = 0; I < F.size(); ++I) {
-    if (F[I] != '{' && F[I] != '}') {
-      Out.push_back(F[I]);
-      continue;
-    }
-    if (I + 1 < F.size() && F[I + 1] == F[I]) {
-      Out.push_back(F[I++]);
-      continue;
-    }
-    size_t End = F.find('}', I);
-    if (F[I] == '}' || End == std::string::npos)
-      return C.fail("single '{' or '}' in format string");
-    std::string Name = F.substr(I + 1, End - I - 1);
-    bool Number = std::all_of(Name.begin(), Name.end(),
-                              [](char D) { return D >= '0' && D <= '9'; });
-    const Value *V = nullptr;
-    if (Number && Name.size() < 6)
-      V = A.get(Name.empty() ? Next++ : std::stoul(Name), "");
-    else
-      V = A.get(SIZE_MAX, Name);
-    if (V == nullptr)
-      return C.fail("format field '{" + Name + "}' has no value");
-    Out += display(*V);
-    I = End;
-    if (!C.room(Out.size()))
-      return Value();
-  }
-  return Value::string(std::move(Out));
-}
-
 Value sliceOf(Context &C, const Value &V, const Value *Begin, const Value *End,
               const Value *Step) {
   auto Given = [](const Value *P) {
@@ -288,7 +162,9 @@ Value sliceOf(Context &C, const Value &V, const Value *Begin, const Value *End,
   for (const Value *P : {Begin, End, Step})
     if (P && !P->isInteger())
       return C.fail("slice indices must be integers or None");
-  if (!V.isString() && !V.isSequence())
+  Object *O = V.asObject();
+  bool Range = O && O->What == Object::Type::Range;
+  if (!V.isString() && !V.isSequence() && !Range)
     return C.fail(V.isUndefined() ? V.why()
                                   : "'" + std::string(V.typeName()) +
                                         "' object cannot be sliced");
@@ -312,8 +188,9 @@ Value sliceOf(Context &C, const Value &V, const Value *Begin, const Value *End,
   for (int64_t I = From; By > 0 ? I < To : I > To; I += By)
     Out.push_back(All[static_cast<size_t>(I)]);
   if (!V.isString())
-    return Value::list(std::move(Out), V.kind());
-  return joinTexts(C, Out, "");
+    return Value::list(std::move(Out), Range ? Value::Kind::List : V.kind());
+  Value Text = joinTexts(C, Out, "");
+  return V.isMarkup() ? Value::markup(Text.asString()) : Text;
 }
 
 } // namespace llmc::jinja

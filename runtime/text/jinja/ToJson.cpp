@@ -75,10 +75,11 @@ void JsonText::text(const std::string &S) {
 }
 
 void JsonText::newLine(int Level) {
-  if (Style.Indent < 0)
+  if (!Style.Lines)
     return;
   Out += '\n';
-  Out.append(static_cast<size_t>(Level) * Style.Indent, ' ');
+  for (int I = 0; I < Level; ++I)
+    Out += Style.Indent;
 }
 
 void JsonText::sequence(const Value &V, int Level) {
@@ -118,6 +119,8 @@ void JsonText::object(const Value &V, int Level) {
     newLine(Level + 1);
     if (Key.isString()) {
       text(Key.asString());
+    } else if (Key.kind() == Value::Kind::Tuple) {
+      C.fail("keys must be str, int, float, bool or None, not tuple");
     } else {
       Out += '"';
       write(Key, 0);

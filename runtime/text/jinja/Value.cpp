@@ -1,6 +1,9 @@
 // Values, their equality and their text (which is Python's).
 #include "runtime/text/jinja/Value.h"
 
+#include "runtime/text/Utf8.h"
+#include "runtime/text/jinja/Characters.h"
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -57,12 +60,27 @@ Value Value::string(std::string S) {
   V.P = std::move(B);
   return V;
 }
+Value Value::markup(std::string S) {
+  Value V = string(std::move(S));
+  V.Marked = true;
+  return V;
+}
+Value Value::group(Value Key, Items L) {
+  Value V = tuple({std::move(Key), list(std::move(L))});
+  V.Marked = true;
+  return V;
+}
+Value Value::iterator(Items L, std::string Name) {
+  std::shared_ptr<Object> O = std::make_shared<Object>(Object::Type::Iterator);
+  O->Items = std::move(L);
+  O->Name = std::move(Name);
+  return object(std::move(O));
+}
 Value Value::list(Items L, Kind K) {
   Value V(K);
   uint64_t Weight = 1;
   for (const Value &I : L) {
     V.Depth = std::max(V.Depth, I.Depth);
-    V.Holds |= I.holdsObject();
     Weight += I.Weight;
   }
   V.Depth = clampDepth(V.Depth + 1u);
@@ -78,7 +96,6 @@ Value Value::dict(Members M) {
   uint64_t Weight = 1;
   for (auto &[Key, Member] : M) {
     Weight += Key.Weight + Member.Weight;
-    V.Holds |= Member.holdsObject();
     auto [It, New] = B->Index.emplace(keyText(Key), B->Members.size());
     V.Depth = std::max<uint16_t>(V.Depth, Member.Depth);
     if (New)
@@ -95,6 +112,14 @@ Value Value::dict(Members M) {
 }
 Value Value::object(std::shared_ptr<Object> O) {
   Value V(Kind::Object);
+  uint64_t Weight = 1 + O->Self.Weight + O->Last.Weight;
+  unsigned Depth = std::max(O->Self.Depth, O->Last.Depth);
+  for (const Value &I : O->Items) {
+    Weight += I.Weight;
+    Depth = std::max<unsigned>(Depth, I.Depth);
+  }
+  V.Weight = clampWeight(Weight);
+  V.Depth = clampDepth(Depth + 1);
   V.P = std::move(O);
   return V;
 }
@@ -150,8 +175,11 @@ bool Value::truthy() const {
     return !items().empty();
   case Kind::Dict:
     return !members().empty();
-  case Kind::Object:
-    return true;
+  case Kind::Object: {
+    const Object &O = *asObject();
+    bool Sized = O.What == Object::Type::View || O.What == Object::Type::Range;
+    return !Sized || !O.Items.empty();
+  }
   }
   return false;
 }
@@ -225,50 +253,92 @@ std::string display(const Value &V) {
 
 namespace {
 
-/// Python's repr of a string: quotes chosen so that few need escapes.
-std::string quoted(const std::string &S) {
+std::string listed(const Value::Items &Items, char Open, char Close) {
+  std::string Out(1, Open);
+  for (const Value &I : Items) {
+    if (Out.size() > 1)
+      Out += ", ";
+    Out += represent(I);
+  }
+  return Out + Close;
+}
+
+std::string representMembers(const auto &Members, const auto &KeyText) {
+  std::string Out = "{";
+  for (const auto &[Key, Member] : Members) {
+    if (Out.size() > 1)
+      Out += ", ";
+    Out += KeyText(Key) + ": " + represent(Member);
+  }
+  return Out + '}';
+}
+
+std::string representItems(const Value &V) {
+  if (V.kind() == Value::Kind::List)
+    return listed(V.items(), '[', ']');
+  return listed(V.items(), '(', V.items().size() == 1 ? ',' : ')') +
+         (V.items().size() == 1 ? ")" : "");
+}
+
+/// A namespace may hold itself, and others many times over: one stays closed
+/// inside itself, and when what was written grew too large.
+std::string representNamespace(const Object &N) {
+  static thread_local std::vector<const Object *> Open;
+  static thread_local uint64_t Weight = 0;
+  if (Open.empty())
+    Weight = 0;
+  for (const auto &[Name, V] : N.Fields)
+    Weight += Name.size() + V.weight();
+  if (Weight > MaxValueWeight || Open.size() >= MaxValueDepth ||
+      std::find(Open.begin(), Open.end(), &N) != Open.end())
+    return "<Namespace>";
+  Open.push_back(&N);
+  std::string Out = "<Namespace " + representMembers(N.Fields, quoted) + ">";
+  Open.pop_back();
+  return Out;
+}
+
+std::string representObject(const Object &O) {
+  switch (O.What) {
+  case Object::Type::View:
+    return O.Name + "(" + listed(O.Items, '[', ']') + ")";
+  case Object::Type::Range:
+    return O.Name;
+  case Object::Type::Iterator:
+    return "<" + O.Name + " object>";
+  case Object::Type::Namespace:
+    return representNamespace(O);
+  default:
+    return "<" + O.Name + ">";
+  }
+}
+
+} // namespace
+
+std::string quoted(std::string_view S) {
   char Quote =
       S.find('\'') != std::string::npos && S.find('"') == std::string::npos
           ? '"'
           : '\'';
   std::string Out(1, Quote);
-  for (char C : S) {
-    unsigned char B = static_cast<unsigned char>(C);
-    if (C == '\n') {
+  for (size_t I = 0; I < S.size();) {
+    size_t Begin = I;
+    uint32_t C = nextCodePoint(S, I);
+    if (C == '\n')
       Out += "\\n";
-    } else if (C == '\t') {
+    else if (C == '\t')
       Out += "\\t";
-    } else if (C == '\r') {
+    else if (C == '\r')
       Out += "\\r";
-    } else if (C == '\\' || C == Quote) {
-      Out += '\\';
-      Out += C;
-    } else if (B < 0x20 || B == 0x7F) {
-      constexpr char Hex[] = "0123456789abcdef";
-      Out += "\\x";
-      Out += Hex[B >> 4];
-      Out += Hex[B & 15];
-    } else {
-      Out += C;
-    }
+    else if (C == '\\' || C == static_cast<uint32_t>(Quote))
+      (Out += '\\') += static_cast<char>(C);
+    else if (isPrintable(C))
+      Out += S.substr(Begin, I - Begin);
+    else
+      appendEscaped(Out, C);
   }
   return Out + Quote;
 }
-
-std::string representItems(const Value &V) {
-  bool Tuple = V.kind() == Value::Kind::Tuple;
-  std::string Out(1, Tuple ? '(' : '[');
-  for (const Value &I : V.items()) {
-    if (Out.size() > 1)
-      Out += ", ";
-    Out += represent(I);
-  }
-  if (Tuple && V.items().size() == 1)
-    Out += ',';
-  return Out + (Tuple ? ')' : ']');
-}
-
-} // namespace
 
 std::string represent(const Value &V) {
   switch (V.kind()) {
@@ -283,21 +353,15 @@ std::string represent(const Value &V) {
   case Value::Kind::Float:
     return realText(V.asReal());
   case Value::Kind::String:
-    return quoted(V.asString());
+    return V.isMarkup() ? "Markup(" + quoted(V.asString()) + ")"
+                        : quoted(V.asString());
   case Value::Kind::List:
   case Value::Kind::Tuple:
     return representItems(V);
-  case Value::Kind::Dict: {
-    std::string Out = "{";
-    for (const auto &[Key, Member] : V.members()) {
-      if (Out.size() > 1)
-        Out += ", ";
-      Out += represent(Key) + ": " + represent(Member);
-    }
-    return Out + '}';
-  }
+  case Value::Kind::Dict:
+    return representMembers(V.members(), represent);
   case Value::Kind::Object:
-    return "<" + V.asObject()->Name + ">";
+    return representObject(*V.asObject());
   }
   return "";
 }

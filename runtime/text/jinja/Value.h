@@ -1,6 +1,7 @@
-// Values of the template language. Immutable except for namespaces, so
-// sharing is safe and there are no cycles; nesting is bounded, so that
-// printing and destroying a value never recurse far.
+// Values of the template language. Immutable except for namespaces, which the
+// interpreter empties at the end, so that sharing is safe and no cycle stays;
+// nesting is bounded, so that printing and destroying a value never recurse
+// far.
 #ifndef LLMC_RUNTIME_TEXT_JINJA_VALUE_H
 #define LLMC_RUNTIME_TEXT_JINJA_VALUE_H
 
@@ -49,8 +50,14 @@ public:
   static Value integer(int64_t I);
   static Value real(double F);
   static Value string(std::string S);
+  /// A text that counts as HTML: escaping leaves it alone.
+  static Value markup(std::string S);
   static Value list(Items L, Kind K = Kind::List);
   static Value tuple(Items L) { return list(std::move(L), Kind::Tuple); }
+  /// What groupby yields: a tuple with the fields grouper and list.
+  static Value group(Value Key, Items L);
+  /// Items that are handed out once, in turn ("generator").
+  static Value iterator(Items L, std::string Name = "generator");
   /// Later members win over earlier ones of the same key.
   static Value dict(Members M);
   static Value object(std::shared_ptr<Object> O);
@@ -62,6 +69,8 @@ public:
   bool isSequence() const { return K == Kind::List || K == Kind::Tuple; }
   bool isDict() const { return K == Kind::Dict; }
   bool isObject() const { return K == Kind::Object; }
+  bool isMarkup() const { return K == Kind::String && Marked; }
+  bool isGroup() const { return K == Kind::Tuple && Marked; }
   bool isInteger() const { return K == Kind::Int || K == Kind::Bool; }
   bool isNumber() const { return isInteger() || K == Kind::Float; }
 
@@ -85,9 +94,6 @@ public:
   /// Parts of the value written out; strings count by length. Work on the
   /// whole value is proportional to this.
   uint64_t weight() const { return Weight; }
-  /// Whether an object is somewhere inside. Such a value stays out of
-  /// namespaces, which could otherwise come to hold themselves.
-  bool holdsObject() const { return Holds || K == Kind::Object; }
   bool truthy() const;
   /// "str", "int", "dict" … as error messages name types.
   std::string_view typeName() const;
@@ -96,7 +102,7 @@ private:
   explicit Value(Kind K) : K(K) {}
 
   Kind K = Kind::Undefined;
-  bool Holds = false;
+  bool Marked = false; ///< see isMarkup, isGroup
   uint16_t Depth = 0;
   uint32_t Weight = 1;
   union {
@@ -121,10 +127,13 @@ struct Node;
 struct Scope;
 
 /// Things that are called or looked into: functions, macros, bound methods,
-/// the loop variable, namespaces. Only functions and macros can be put into
-/// lists and dicts.
+/// the loop variable, namespaces, iterators.
 struct Object : Box {
   enum class Type : uint8_t {
+    Iterator, ///< Items from Index on are left
+    View,     ///< of a dict; as often as wanted
+    Range,    ///< as View, but with an index
+    Blocks,   ///< self: the blocks of the template
     Function,
     Method,
     Macro,
@@ -141,10 +150,11 @@ struct Object : Box {
   const Node *Body = nullptr; ///< of a macro, caller or recursive loop
   Scope *Home = nullptr;      ///< where it was defined
   std::vector<std::pair<std::string, Value>> Fields; ///< namespace, loop
-  Value::Items Items; ///< what a loop runs over, what a cycler yields
+  Value::Items Items; ///< what is iterated or cycled over
   size_t Index = 0;
-  size_t Level = 0; ///< of a recursive loop, from 0
-  Value Last;       ///< loop.changed
+  size_t Level = 0;     ///< of a recursive loop, from 0
+  Value Last;           ///< loop.changed
+  bool Escapes = false; ///< a macro: autoescape was on
 };
 
 /// Equality as in Python: 1 == 1.0 == True; lists and dicts by content.
@@ -153,6 +163,8 @@ bool equal(const Value &A, const Value &B);
 std::string display(const Value &V);
 std::string represent(const Value &V);
 std::string realText(double F);
+/// Python's repr of a text.
+std::string quoted(std::string_view S);
 
 /// Number of characters, and where each begins (plus the end).
 size_t characterCount(std::string_view S);
