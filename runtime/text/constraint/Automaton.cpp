@@ -325,6 +325,24 @@ SetId Automaton::resume(SetId S, size_t N, const std::string *MoreKey) {
   return close({Item{Epsilon, O.T, O.Origin, O.Rule, 0}});
 }
 
+uint64_t Automaton::firstGroups(SetId S) {
+  uint64_t Groups = 0;
+  for (uint32_t N = 0; N < Sets[S].ItemCount; ++N)
+    Groups |= G.terms().firstGroups(Items[Sets[S].Items + N].Head);
+  return Groups;
+}
+
+bool Automaton::mustEnd(SetId S) {
+  if (ended(S))
+    return true;
+  if (!accepts(S))
+    return false;
+  for (unsigned B = 0; B < 256; ++B)
+    if (step(S, static_cast<uint8_t>(B)) != Dead)
+      return false;
+  return !full();
+}
+
 int Automaton::forcedByte(SetId S) {
   if (accepts(S) || ended(S))
     return -1;

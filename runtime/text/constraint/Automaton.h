@@ -63,8 +63,11 @@ public:
   }
   /// Whether the text may end here.
   bool accepts(SetId S) const { return Sets[S].Accepts; }
-  /// Whether it has to: nothing can follow.
+  /// Whether no item is left: nothing can follow. What is left may still be
+  /// unable to take a byte, such as 101 within its bounds: see mustEnd.
   bool ended(SetId S) const { return Sets[S].ItemCount == 0; }
+  /// Whether nothing can follow, and the text ends here or is dead.
+  bool mustEnd(SetId S);
   /// Whether a key of a Loop is being read.
   bool inKey(SetId S) const { return Sets[S].InKey; }
   std::span<const Item> items(SetId S) const {
@@ -79,6 +82,8 @@ public:
   /// S goes on. MoreKey: bytes of the key since S, when the item captures one;
   /// null: leave the key out of what was seen.
   SetId resume(SetId S, size_t I, const std::string *MoreKey);
+  /// Terms::firstGroups of what can come, without making sets.
+  uint64_t firstGroups(SetId S);
   /// The only byte that can come, or -1.
   int forcedByte(SetId S);
 

@@ -8,7 +8,9 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <map>
 #include <memory>
+#include <mutex>
 #include <pcre2.h>
+#include <unordered_map>
 #include <utf8proc.h>
 
 namespace llmc::constraint {
@@ -99,14 +101,9 @@ std::string shortName(std::string Name) {
   return It == Long.end() ? Name : It->second;
 }
 
-} // namespace
-
-Result<CharSet> propertyChars(const std::string &Name) {
-  Status Unknown =
-      unsupportedError("\\p{" + printable(Name) + "} is no known property");
-  if (!isName(Name))
-    return Unknown;
-  std::string Pattern = "\\p{" + shortName(Name) + "}+";
+/// Asks PCRE2 about every code point, which takes 20 ms.
+Result<CharSet> findChars(const std::string &Short, const Status &Unknown) {
+  std::string Pattern = "\\p{" + Short + "}+";
   int Error = 0;
   PCRE2_SIZE At = 0;
   std::unique_ptr<pcre2_code, FreeCode> Code(pcre2_compile(
@@ -144,22 +141,70 @@ Result<CharSet> propertyChars(const std::string &Name) {
   return Out;
 }
 
+} // namespace
+
+Result<CharSet> propertyChars(const std::string &Name) {
+  static std::mutex Guard;
+  static std::map<std::string, CharSet> Found; // as many as PCRE2 knows
+  Status Unknown =
+      unsupportedError("\\p{" + printable(Name) + "} is no known property");
+  if (!isName(Name))
+    return Unknown;
+  std::string Short = shortName(Name);
+  std::lock_guard<std::mutex> Lock(Guard);
+  auto It = Found.find(Short);
+  if (It == Found.end()) {
+    LLMC_ASSIGN_OR_RETURN(CharSet Set, findChars(Short, Unknown));
+    It = Found.emplace(Short, std::move(Set)).first;
+  }
+  return It->second;
+}
+
+namespace {
+
+/// Orbits of simple case mapping: letters with a common lower case.
+struct CaseOrbits {
+  static constexpr uint32_t End = 0x1F000; ///< no letters with cases behind
+  std::unordered_map<uint32_t, uint32_t> LowerOf; ///< of those that have others
+  std::unordered_map<uint32_t, std::vector<uint32_t>> Members; ///< by lower
+
+  CaseOrbits() {
+    for (uint32_t C = 0; C < End; ++C)
+      Members[static_cast<uint32_t>(utf8proc_tolower(
+                  utf8proc_toupper(static_cast<utf8proc_int32_t>(C))))]
+          .push_back(C);
+    std::erase_if(Members, [](const auto &M) { return M.second.size() < 2; });
+    for (const auto &[Lower, Of] : Members)
+      for (uint32_t C : Of)
+        LowerOf.emplace(C, Lower);
+  }
+};
+
+} // namespace
+
 CharSet foldCase(const CharSet &S) {
-  // Orbits of simple case mapping: letters with a common lower case.
-  auto LowerOf = [](uint32_t C) {
-    return static_cast<uint32_t>(
-        utf8proc_tolower(utf8proc_toupper(static_cast<utf8proc_int32_t>(C))));
-  };
-  CharSet Lower, Out = S;
+  static const CaseOrbits Orbits;
+  CharSet Out = S;
   bool NotAscii = !S.ranges().empty() && S.ranges().back().High > 0x7F;
-  uint32_t End = NotAscii ? 0x1F000 : 0x80;
+  uint32_t End = NotAscii ? CaseOrbits::End : 0x80;
+  auto AddOthers = [&](uint32_t Lower) {
+    for (uint32_t C : Orbits.Members.at(Lower))
+      if (C < End)
+        Out.add(C, C);
+  };
+  size_t Count = 0;
   for (const CharSet::Range &R : S.ranges())
-    for (uint32_t C = R.Low; C <= std::min(R.High, End); ++C)
-      if (uint32_t L = LowerOf(C); L != C || C < 0x80 || NotAscii)
-        Lower.add(L, L);
-  for (uint32_t C = 0; C < End; ++C)
-    if (Lower.has(LowerOf(C)))
-      Out.add(C, C);
+    Count += R.High - R.Low + 1;
+  if (Count > Orbits.LowerOf.size()) {
+    for (const auto &[C, Lower] : Orbits.LowerOf)
+      if (S.has(C))
+        AddOthers(Lower);
+    return Out;
+  }
+  for (const CharSet::Range &R : S.ranges())
+    for (uint32_t C = R.Low; C <= R.High; ++C)
+      if (auto It = Orbits.LowerOf.find(C); It != Orbits.LowerOf.end())
+        AddOthers(It->second);
   return Out;
 }
 

@@ -66,44 +66,51 @@ bool CharSet::has(uint32_t C) const {
 
 namespace {
 
-/// Byte K of the Length-byte form of C.
-uint8_t byteAt(uint32_t C, unsigned Length, unsigned K) {
-  static constexpr uint8_t Lead[] = {0, 0, 0xC0, 0xE0, 0xF0};
-  unsigned Shift = 6 * (Length - 1 - K);
-  if (Length == 1)
-    return static_cast<uint8_t>(C);
-  if (K == 0)
-    return static_cast<uint8_t>(Lead[Length] | C >> Shift);
-  return static_cast<uint8_t>(0x80 | (C >> Shift & 0x3F));
-}
-
-/// Code points that have the same bytes before byte K, from there on.
-TermId spanTerm(Terms &T, uint32_t Low, uint32_t High, unsigned Length,
-                unsigned K) {
-  if (K + 1 == Length)
-    return T.bytes(
-        ByteSet::range(byteAt(Low, Length, K), byteAt(High, Length, K)));
-  uint32_t Block = 1u << 6 * (Length - 1 - K); // code points per value
-  std::vector<TermId> List;
-  uint32_t FirstFull = (Low + Block - 1) / Block * Block;
-  uint32_t EndFull = (High + 1) / Block * Block;
-  auto Piece = [&](uint32_t A, uint32_t B, uint32_t Lead) {
-    List.push_back(T.seq(
-        T.bytes(ByteSet::range(byteAt(A, Length, K), byteAt(Lead, Length, K))),
-        spanTerm(T, A, B, Length, K + 1)));
+/// What follows the first bytes of characters that share them: Ranges of the
+/// bits in the last Left bytes. Disjoint bytes lead to different terms, so
+/// that a byte of even a large class leaves one alternative.
+TermId restTerm(Terms &T, std::span<const CharSet::Range> Ranges, unsigned Left,
+                uint32_t Mark) {
+  uint32_t Shift = 6 * (Left - 1), Block = 1u << Shift;
+  std::vector<TermId> Tails;
+  std::vector<ByteSet> Heads;
+  auto Put = [&](uint32_t First, uint32_t Last, TermId Tail) {
+    size_t I = static_cast<size_t>(std::find(Tails.begin(), Tails.end(), Tail) -
+                                   Tails.begin());
+    if (I == Tails.size())
+      Tails.push_back(Tail), Heads.emplace_back();
+    Heads[I] = Heads[I] | ByteSet::range(Mark | First, Mark | Last);
   };
-  if (FirstFull >= EndFull) { // at most two pieces, none full
-    uint32_t Cut = std::min(High, Low / Block * Block + Block - 1);
-    Piece(Low, Cut, Low);
-    if (Cut < High)
-      Piece(Cut + 1, High, High);
-    return T.alt(List);
-  }
-  if (Low < FirstFull)
-    Piece(Low, FirstFull - 1, Low);
-  Piece(FirstFull, FirstFull + Block - 1, EndFull - 1);
-  if (EndFull <= High)
-    Piece(EndFull, High, High);
+  TermId Full = Epsilon; // all of the continuing bytes
+  for (unsigned I = 1; I < Left; ++I)
+    Full = T.seq(T.bytes(ByteSet::range(0x80, 0xBF)), Full);
+  std::vector<CharSet::Range> Part; // of the value Value
+  uint32_t Value = 0;
+  auto Flush = [&] {
+    if (!Part.empty())
+      Put(Value, Value, restTerm(T, Part, Left - 1, 0x80));
+    Part.clear();
+  };
+  for (CharSet::Range R : Ranges)
+    while (R.Low <= R.High) {
+      uint32_t At = R.Low >> Shift,
+               End = std::min(R.High, (At << Shift) + Block - 1);
+      if (R.Low == At << Shift && End == R.Low + Block - 1) {
+        uint32_t Last = ((R.High + 1) >> Shift) - 1;
+        Put(At, Last, Full);
+        End = (Last << Shift) + Block - 1;
+      } else {
+        if (At != Value)
+          Flush();
+        Value = At;
+        Part.push_back({R.Low - (At << Shift), End - (At << Shift)});
+      }
+      R.Low = End + 1;
+    }
+  Flush();
+  std::vector<TermId> List;
+  for (size_t I = 0; I < Tails.size(); ++I)
+    List.push_back(T.seq(T.bytes(Heads[I]), Tails[I]));
   return T.alt(List);
 }
 
@@ -111,16 +118,18 @@ TermId spanTerm(Terms &T, uint32_t Low, uint32_t High, unsigned Length,
 
 TermId utf8Term(Terms &T, const CharSet &S) {
   static constexpr uint32_t Ends[] = {0x7F, 0x7FF, 0xFFFF, MaxCodePoint};
+  static constexpr uint32_t Marks[] = {0, 0xC0, 0xE0, 0xF0};
   std::vector<TermId> List;
-  for (const CharSet::Range &R : S.ranges()) {
-    uint32_t Low = R.Low;
-    for (unsigned Length = 1; Length <= 4 && Low <= R.High; ++Length) {
-      if (Low > Ends[Length - 1])
-        continue;
-      uint32_t High = std::min(R.High, Ends[Length - 1]);
-      List.push_back(spanTerm(T, Low, High, Length, 0));
-      Low = High + 1;
+  for (unsigned I = 0; I < 4; ++I) {
+    std::vector<CharSet::Range> Part;
+    for (const CharSet::Range &R : S.ranges()) {
+      uint32_t Low = std::max(R.Low, I == 0 ? 0 : Ends[I - 1] + 1);
+      uint32_t High = std::min(R.High, Ends[I]);
+      if (Low <= High)
+        Part.push_back({Low, High});
     }
+    if (!Part.empty())
+      List.push_back(restTerm(T, Part, I + 1, Marks[I]));
   }
   return T.alt(List);
 }

@@ -7,32 +7,58 @@
 #include "runtime/text/constraint/Terms.h"
 
 #include <algorithm>
-#include <deque>
+#include <bit>
+#include <cstring>
 
 namespace llmc::constraint {
 
 uint32_t Terms::internPartition(const Partition &P) {
-  auto [It, New] =
-      PartitionIndex.emplace(P, static_cast<uint32_t>(Partitions.size()));
-  if (New)
-    Partitions.push_back(P);
-  return It->second;
+  uint64_t Hash = 0, Word;
+  for (size_t I = 0; I < 256; I += sizeof(Word)) {
+    std::memcpy(&Word, P.Class.data() + I, sizeof(Word));
+    Hash = (Hash ^ Word) * 0xFF51AFD7ED558CCDull;
+    Hash ^= Hash >> 32;
+  }
+  auto [From, To] = PartitionIndex.equal_range(Hash);
+  for (auto It = From; It != To; ++It)
+    if (Partitions[It->second].Class == P.Class)
+      return It->second;
+  uint32_t Id = static_cast<uint32_t>(Partitions.size());
+  PartitionIndex.emplace(Hash, Id);
+  Partitions.push_back(P);
+  return Id;
 }
 
 namespace {
 
-/// Numbers the classes by their first byte.
-template <typename Fn> Terms::Partition partitionBy(Fn KeyOf) {
+/// Bytes with the same number are in one class.
+Terms::Partition byNumber(const std::array<uint64_t, 256> &Numbers) {
   Terms::Partition P;
-  std::unordered_map<uint32_t, uint8_t> Seen;
-  for (unsigned B = 0; B < 256; ++B) {
-    auto [It, New] = Seen.emplace(KeyOf(static_cast<uint8_t>(B)),
-                                  static_cast<uint8_t>(P.First.size()));
-    if (New)
+  std::array<uint8_t, 512> Slot; // of a class, by the hash of its number
+  std::array<bool, 512> Used{};
+  for (size_t B = 0; B < 256; ++B) {
+    if (B > 0 && Numbers[B] == Numbers[B - 1]) {
+      P.Class[B] = P.Class[B - 1];
+      continue;
+    }
+    size_t At = (Numbers[B] * 0xFF51AFD7ED558CCDull) >> 55;
+    while (Used[At] && Numbers[P.First[Slot[At]]] != Numbers[B])
+      At = (At + 1) % Slot.size();
+    if (!Used[At]) {
+      Used[At] = true;
+      Slot[At] = static_cast<uint8_t>(P.First.size());
       P.First.push_back(static_cast<uint8_t>(B));
-    P.Class[B] = It->second;
+    }
+    P.Class[B] = Slot[At];
   }
   return P;
+}
+
+template <typename Fn> Terms::Partition partitionBy(Fn NumberOf) {
+  std::array<uint64_t, 256> Numbers;
+  for (size_t B = 0; B < 256; ++B)
+    Numbers[B] = NumberOf(static_cast<uint8_t>(B));
+  return byNumber(Numbers);
 }
 
 } // namespace
@@ -45,7 +71,7 @@ uint32_t Terms::refine(uint32_t P, uint32_t Q) {
   if (It != Refined.end())
     return It->second;
   uint32_t Id = internPartition(partitionBy([&](uint8_t B) {
-    return uint32_t{Partitions[P].Class[B]} << 8 | Partitions[Q].Class[B];
+    return uint64_t{Partitions[P].Class[B]} << 8 | Partitions[Q].Class[B];
   }));
   Refined.emplace(Key, Id);
   return Id;
@@ -53,17 +79,67 @@ uint32_t Terms::refine(uint32_t P, uint32_t Q) {
 
 uint32_t Terms::splitBy(const ByteSet &S) {
   return internPartition(
-      partitionBy([&](uint8_t B) { return uint32_t{S.has(B)}; }));
+      partitionBy([&](uint8_t B) { return uint64_t{S.has(B)}; }));
+}
+
+uint32_t Terms::splitBySet(uint32_t Set) {
+  if (Set >= SetPartitions.size())
+    SetPartitions.resize(Sets.size(), Unknown);
+  if (SetPartitions[Set] == Unknown)
+    SetPartitions[Set] = splitBy(Sets[Set]);
+  return SetPartitions[Set];
+}
+
+uint32_t Terms::tablePartition(const DfaTable &T, uint32_t State) {
+  // Classes of the table that lead to the same state are one.
+  std::vector<uint32_t> To;
+  std::array<uint8_t, 256> Number{};
+  for (uint32_t C = 0; C < T.Classes; ++C) {
+    uint32_t Next = T.Next[size_t{State} * T.Classes + C];
+    size_t I = 0;
+    while (I < To.size() && To[I] != Next)
+      ++I;
+    if (I == To.size())
+      To.push_back(Next);
+    Number[C] = static_cast<uint8_t>(I);
+  }
+  return internPartition(
+      partitionBy([&](uint8_t B) { return uint64_t{Number[T.Class[B]]}; }));
+}
+
+/// Of an Alt or And: bytes are alike when they are in all parts, which is when
+/// the numbers of their classes, put side by side, are the same number.
+uint32_t Terms::listPartition(const TermNode &N) {
+  std::vector<uint32_t> Parts;
+  for (uint32_t I = 0; I < N.B; ++I)
+    Parts.push_back(stateOf(Kids[N.A + I]).Partition);
+  std::sort(Parts.begin(), Parts.end());
+  Parts.erase(std::unique(Parts.begin(), Parts.end()), Parts.end());
+  std::array<uint64_t, 256> Side{};
+  unsigned Bits = 0;
+  for (uint32_t Part : Parts) {
+    const Partition &P = Partitions[Part];
+    unsigned More = static_cast<unsigned>(std::bit_width(P.First.size() - 1));
+    if (Bits + More > 64) {
+      const Partition So = byNumber(Side);
+      for (size_t B = 0; B < 256; ++B)
+        Side[B] = So.Class[B];
+      Bits = 8;
+    }
+    for (size_t B = 0; B < 256; ++B)
+      Side[B] = Side[B] << More | P.Class[B];
+    Bits += More;
+  }
+  return internPartition(byNumber(Side));
 }
 
 uint32_t Terms::computePartition(TermId T) {
   const TermNode N = Nodes[T];
   switch (N.Kind) {
   case TermKind::Bytes:
-    return splitBy(Sets[N.A]);
+    return splitBySet(N.A);
   case TermKind::Dfa:
-    return internPartition(
-        partitionBy([&](uint8_t B) { return Tables[N.A].next(N.B, B); }));
+    return tablePartition(Tables[N.A], N.B);
   case TermKind::Repeat:
   case TermKind::Not:
     return stateOf(N.A).Partition;
@@ -79,10 +155,10 @@ uint32_t Terms::computePartition(TermId T) {
   }
   case TermKind::Alt:
   case TermKind::And: {
-    uint32_t P = stateOf(Epsilon).Partition;
-    for (uint32_t I = 0; I < N.B; ++I)
-      P = refine(P, stateOf(Kids[N.A + I]).Partition);
-    return P;
+    if (N.B == 2)
+      return refine(stateOf(Kids[N.A]).Partition,
+                    stateOf(Kids[N.A + 1]).Partition);
+    return listPartition(N);
   }
   default:
     return splitBy(ByteSet());
@@ -100,6 +176,8 @@ Terms::State &Terms::makeState(TermId T) {
 }
 
 TermId Terms::deriveSeq(TermId T, uint8_t B) {
+  if (const TermNode N = Nodes[T]; !Nodes[N.A].Nullable)
+    return seq(derive(N.A, B), N.B);
   std::vector<TermId> List;
   while (true) {
     const TermNode N = Nodes[T];
@@ -131,9 +209,15 @@ TermId Terms::deriveSlow(TermId T, uint8_t B) {
   case TermKind::And: {
     std::vector<TermId> List;
     for (uint32_t I = 0; I < N.B; ++I) {
-      List.push_back(derive(Kids[N.A + I], B));
-      if (List.back() == Nothing && N.Kind == TermKind::And)
+      TermId Kid = derive(Kids[N.A + I], B);
+      if (N.Kind == TermKind::And || Kid != Nothing)
+        List.push_back(Kid);
+      if (Kid == Nothing && N.Kind == TermKind::And)
         break;
+    }
+    if (List.size() == 1) { // as most bytes leave of a list of texts
+      To = List[0];
+      break;
     }
     To = N.Kind == TermKind::And ? both(List) : alt(List);
     break;
@@ -242,51 +326,65 @@ bool Terms::matches(TermId T, std::string_view Text) {
 }
 
 uint64_t Terms::countTexts(TermId Start, uint64_t Limit) {
-  // Depth first; a live state that is met on its own path has endlessly many.
+  // Depth first, each state once; a live state that is met on its own path has
+  // endlessly many.
   struct Frame {
     TermId T;
-    std::vector<uint8_t> First;
-    size_t Next = 0;
+    uint64_t Sum;       ///< of the texts found so far
+    uint64_t Weight;    ///< bytes that lead here from the frame before
+    const Partition *P; ///< which stays where it is
+    size_t Next = 0;    ///< class
   };
-  uint64_t Count = nullable(Start), Steps = 0;
+  constexpr uint64_t OnPath = UINT64_MAX;
+  std::unordered_map<TermId, uint64_t> Counts;
   std::vector<Frame> Path;
-  std::unordered_map<TermId, uint32_t> OnPath;
+  uint64_t Whole = 0; // texts that end on the path
+  auto Enter = [&](TermId T, uint64_t Weight) {
+    Counts[T] = OnPath;
+    Whole += nullable(T);
+    Path.push_back({T, nullable(T), Weight, &Partitions[partitionOf(T)]});
+  };
   if (!live(Start))
     return 0;
-  Path.push_back({Start, {}, 0});
-  OnPath[Start] = 1;
-  while (!Path.empty() && Count < Limit) {
+  Enter(Start, 1);
+  for (uint64_t Steps = 0;;) {
     Frame &F = Path.back();
-    if (F.Next == 0) {
-      F.First.clear();
-      for (unsigned B = 0; B < 256; ++B)
-        if (derive(F.T, static_cast<uint8_t>(B)) != Nothing)
-          F.First.push_back(static_cast<uint8_t>(B));
-    }
-    if (F.Next == F.First.size()) {
-      OnPath.erase(F.T);
+    if (F.Sum >= Limit || Whole >= Limit)
+      return Limit;
+    if (F.Next == F.P->First.size()) {
+      Counts[F.T] = F.Sum;
+      uint64_t More = F.Sum * F.Weight;
+      Whole -= nullable(F.T);
       Path.pop_back();
+      if (Path.empty())
+        return More;
+      Path.back().Sum += More;
       continue;
     }
-    TermId To = derive(F.T, F.First[F.Next++]);
+    size_t Class = F.Next++;
+    TermId To = derive(F.T, F.P->First[Class]);
     if (Overflow || ++Steps > 16 * Limit + (1u << 16))
       return Limit; // too many to tell apart
     if (!live(To))
       continue;
-    if (OnPath.count(To) != 0)
+    uint64_t Weight = static_cast<uint64_t>(
+        std::count(F.P->Class.begin(), F.P->Class.end(), Class));
+    auto It = Counts.find(To);
+    if (It == Counts.end())
+      Enter(To, Weight);
+    else if (It->second == OnPath)
       return Limit;
-    Count += nullable(To);
-    OnPath[To] = 1;
-    Path.push_back({To, {}, 0});
+    else
+      F.Sum += Weight * It->second;
   }
-  return std::min(Count, Limit);
 }
 
 TermId Terms::clamp(TermId T, uint32_t Bytes) {
   const TermNode N = Nodes[T];
   // Under And and Not the far future decides whether a state is live.
-  if (N.HasBool || (N.Kind != TermKind::Seq && N.Kind != TermKind::Alt &&
-                    N.Kind != TermKind::Repeat))
+  if (N.HasBool || !N.HasCount ||
+      (N.Kind != TermKind::Seq && N.Kind != TermKind::Alt &&
+       N.Kind != TermKind::Repeat))
     return T;
   uint64_t Key = uint64_t{T} << 32 | Bytes;
   auto It = Clamped.find(Key);

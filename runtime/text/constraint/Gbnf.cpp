@@ -6,6 +6,7 @@
 #include "runtime/text/Utf8.h"
 #include "runtime/text/constraint/CharSet.h"
 #include "runtime/text/constraint/Compile.h"
+#include "runtime/text/constraint/Cursor.h"
 #include "runtime/text/constraint/RuleSet.h"
 
 namespace llmc::constraint {
@@ -14,27 +15,15 @@ namespace {
 
 constexpr unsigned MaxDepth = 200;
 
-class Parser {
+class Parser : GrammarCursor {
 public:
-  Parser(std::string_view Text, RuleSet &R) : Text(Text), Out(R) {}
+  Parser(std::string_view Text, RuleSet &R) : GrammarCursor(Text), Out(R) {}
   Status parse();
 
 private:
-  Status fail(const std::string &What) const {
-    size_t Line = 1;
-    for (size_t I = 0; I < Pos && I < Text.size(); ++I)
-      Line += Text[I] == '\n';
-    return malformedError("grammar, line " + std::to_string(Line) + ": " +
-                          What);
-  }
-  bool done() const { return Pos >= Text.size(); }
-  char peek() const { return done() ? '\0' : Text[Pos]; }
   void skipSpace(bool Newlines);
   bool atRule() const;
-  static bool nameChar(char C) {
-    return (C >= 'a' && C <= 'z') || (C >= 'A' && C <= 'Z') ||
-           (C >= '0' && C <= '9') || C == '-' || C == '_';
-  }
+  static bool nameChar(char C) { return nameLetter(C) || C == '-'; }
   std::string name();
   Status alternatives(Node &Out, bool Nested, unsigned Depth);
   Status sequence(Node &Out, bool Nested, unsigned Depth);
@@ -44,8 +33,6 @@ private:
   Status character(uint32_t &C);
   Status quantifier(Node &N, bool Nested);
 
-  std::string_view Text;
-  size_t Pos = 0;
   RuleSet &Out;
 };
 
@@ -89,7 +76,7 @@ Status Parser::character(uint32_t &C) {
   ++Pos;
   char E = peek();
   ++Pos;
-  size_t Digits = E == 'x' ? 2 : E == 'u' ? 4 : E == 'U' ? 8 : 0;
+  size_t Digits = hexDigitsOf(E);
   if (Digits == 0) {
     static constexpr std::string_view Names = "nrt\\\"[]-^/";
     static constexpr std::string_view Values = "\n\r\t\\\"[]-^/";
@@ -99,17 +86,7 @@ Status Parser::character(uint32_t &C) {
     C = static_cast<uint8_t>(Values[At]);
     return Status::success();
   }
-  C = 0;
-  for (size_t I = 0; I < Digits; ++I, ++Pos) {
-    char D = peek();
-    if (!std::isxdigit(static_cast<unsigned char>(D)))
-      return fail("expected " + std::to_string(Digits) + " hex digits");
-    C = C * 16 +
-        static_cast<uint32_t>(D <= '9' ? D - '0' : (D | 32) - 'a' + 10);
-  }
-  if (C > MaxCodePoint || (C >= 0xD800 && C <= 0xDFFF))
-    return fail("the escape is no character");
-  return Status::success();
+  return hexCharacter(Digits, C);
 }
 
 Status Parser::quoted(Node &N) {
@@ -196,11 +173,7 @@ Status Parser::quantifier(Node &N, bool Nested) {
       bool HasMin = false, HasMax = false;
       auto Number = [&](uint32_t &V, bool &Has) {
         skipSpace(false);
-        uint64_t Sum = 0;
-        for (; peek() >= '0' && peek() <= '9'; ++Pos, Has = true)
-          Sum = std::min<uint64_t>(
-              Sum * 10 + static_cast<uint64_t>(peek() - '0'), 1u << 30);
-        V = static_cast<uint32_t>(Sum);
+        V = count(Has);
         skipSpace(false);
       };
       Number(Min, HasMin);

@@ -5,6 +5,7 @@
 #include "runtime/base/Quote.h"
 #include "runtime/text/Utf8.h"
 #include "runtime/text/constraint/Compile.h"
+#include "runtime/text/constraint/Cursor.h"
 #include "runtime/text/constraint/LarkCommon.h"
 #include "runtime/text/constraint/RuleSet.h"
 
@@ -14,38 +15,16 @@ namespace {
 
 constexpr unsigned MaxDepth = 200;
 
-class Parser {
+class Parser : GrammarCursor {
 public:
-  Parser(std::string_view Text, RuleSet &R) : Text(Text), Out(R) {}
+  Parser(std::string_view Text, RuleSet &R) : GrammarCursor(Text), Out(R) {}
   Status parse();
 
 private:
-  std::string where() const {
-    size_t Line = 1;
-    for (size_t I = 0; I < Pos && I < Text.size(); ++I)
-      Line += Text[I] == '\n';
-    return "grammar, line " + std::to_string(Line) + ": ";
-  }
-  Status fail(const std::string &What) const {
-    return malformedError(where() + What);
-  }
   Status unsupported(const std::string &What) const {
     return unsupportedError(where() + What + " is not supported");
   }
-  bool done() const { return Pos >= Text.size(); }
-  char peek(size_t Ahead = 0) const {
-    return Pos + Ahead < Text.size() ? Text[Pos + Ahead] : '\0';
-  }
-  bool take(std::string_view S) {
-    if (Text.substr(Pos, S.size()) != S)
-      return false;
-    Pos += S.size();
-    return true;
-  }
-  static bool nameChar(char C) {
-    return (C >= 'a' && C <= 'z') || (C >= 'A' && C <= 'Z') ||
-           (C >= '0' && C <= '9') || C == '_';
-  }
+  static bool nameChar(char C) { return nameLetter(C); }
   static bool isTerminal(std::string_view Name) {
     for (char C : Name)
       if (C != '_')
@@ -68,8 +47,6 @@ private:
   Status escape(std::string &Value);
   Status pattern(Node &N);
 
-  std::string_view Text;
-  size_t Pos = 0;
   RuleSet &Out;
 };
 
@@ -107,19 +84,11 @@ Status Parser::escape(std::string &Value) {
     Value += Values[At];
     return Status::success();
   }
-  size_t Digits = E == 'x' ? 2 : E == 'u' ? 4 : E == 'U' ? 8 : 0;
+  size_t Digits = hexDigitsOf(E);
   if (Digits == 0)
     return fail("unknown escape '\\" + printable({&E, 1}) + "'");
   uint32_t C = 0;
-  for (size_t I = 0; I < Digits; ++I, ++Pos) {
-    char D = peek();
-    if (!std::isxdigit(static_cast<unsigned char>(D)))
-      return fail("expected " + std::to_string(Digits) + " hex digits");
-    C = C * 16 +
-        static_cast<uint32_t>(D <= '9' ? D - '0' : (D | 32) - 'a' + 10);
-  }
-  if (C > MaxCodePoint || (C >= 0xD800 && C <= 0xDFFF))
-    return fail("the escape is no character");
+  LLMC_RETURN_IF_ERROR(hexCharacter(Digits, C));
   appendUtf8(Value, C);
   return Status::success();
 }
@@ -230,14 +199,9 @@ Status Parser::element(Node &N, unsigned Depth) {
 
 Status Parser::number(uint32_t &V) {
   skipSpace(false);
-  uint64_t Sum = 0;
-  size_t Begin = Pos;
-  for (; peek() >= '0' && peek() <= '9'; ++Pos)
-    Sum = std::min<uint64_t>(Sum * 10 + static_cast<uint64_t>(peek() - '0'),
-                             1u << 30);
-  V = static_cast<uint32_t>(Sum);
-  return Pos == Begin ? fail("expected a number behind '~'")
-                      : Status::success();
+  bool Has = false;
+  V = count(Has);
+  return Has ? Status::success() : fail("expected a number behind '~'");
 }
 
 Status Parser::quantifier(Node &N) {
@@ -347,8 +311,7 @@ Status Parser::directive() {
     skipSpace(false);
     Node N;
     LLMC_RETURN_IF_ERROR(alternatives(N, 0));
-    Out.ignore(std::move(N));
-    return Status::success();
+    return Out.ignore(std::move(N));
   }
   size_t End = Pos + 1;
   while (End < Text.size() && nameChar(Text[End]))

@@ -2,6 +2,7 @@
 // Long because the parts of the notation call each other: one class.
 #include "runtime/base/Quote.h"
 #include "runtime/text/Utf8.h"
+#include "runtime/text/constraint/Cursor.h"
 #include "runtime/text/constraint/Regex.h"
 
 #include <algorithm>
@@ -14,22 +15,12 @@ constexpr unsigned MaxDepth = 200;
 constexpr size_t MaxPattern = 1 << 20, MaxNodes = 1 << 18;
 constexpr uint32_t MaxCount = 1u << 24;
 
-class Parser {
+class Parser : Cursor {
 public:
-  Parser(std::string_view Text, RegexFlags F) : Text(Text), Flags(F) {}
+  Parser(std::string_view Text, RegexFlags F) : Cursor(Text), Flags(F) {}
   Result<Regex> parse();
 
 private:
-  bool done() const { return Pos >= Text.size(); }
-  char peek(size_t Ahead = 0) const {
-    return Pos + Ahead < Text.size() ? Text[Pos + Ahead] : '\0';
-  }
-  bool take(std::string_view S) {
-    if (Text.substr(Pos, S.size()) != S)
-      return false;
-    Pos += S.size();
-    return true;
-  }
   bool bad(const std::string &What) {
     if (Failure.ok())
       Failure =
@@ -70,9 +61,7 @@ private:
   bool posixClass(CharSet &S);
   uint32_t nextChar() { return nextCodePoint(Text, Pos); }
 
-  std::string_view Text;
   RegexFlags Flags;
-  size_t Pos = 0;
   Regex Out;
   Status Failure;
 };
@@ -280,15 +269,8 @@ bool Parser::quantifier(uint32_t &Node) {
 }
 
 bool Parser::hex(size_t Digits, uint32_t &C) {
-  C = 0;
-  for (size_t I = 0; I < Digits; ++I, ++Pos) {
-    char D = peek();
-    if (!std::isxdigit(static_cast<unsigned char>(D)))
-      return bad("expected " + std::to_string(Digits) + " hex digits");
-    C = C * 16 +
-        static_cast<uint32_t>(D <= '9' ? D - '0' : (D | 32) - 'a' + 10);
-  }
-  return true;
+  return takeHex(Digits, C) ||
+         bad("expected " + std::to_string(Digits) + " hex digits");
 }
 
 bool Parser::bracedHex(uint32_t &C) {

@@ -60,7 +60,22 @@ uint64_t demanded(const Node &N) {
   }
 }
 
+Status checkDemand(const Node &Body, const std::string &What) {
+  uint64_t Least = demanded(Body);
+  if (Least <= MaxDemandedChars)
+    return Status::success();
+  return unsupportedError(
+      "grammar: " + What + " demands texts of " + std::to_string(Least) +
+      " characters and more, at most " + std::to_string(MaxDemandedChars));
+}
+
 } // namespace
+
+Status RuleSet::ignore(Node What) {
+  LLMC_RETURN_IF_ERROR(checkDemand(What, "%ignore"));
+  Ignored.push_back(std::move(What));
+  return Status::success();
+}
 
 Status RuleSet::add(const std::string &Name, Node Body) {
   if (Index.count(Name) != 0)
@@ -68,13 +83,22 @@ Status RuleSet::add(const std::string &Name, Node Body) {
   if (Rules.size() >= MaxRules)
     return unsupportedError("grammar: more than " + std::to_string(MaxRules) +
                             " rules");
-  if (uint64_t Least = demanded(Body); Least > MaxDemandedChars)
-    return unsupportedError("grammar: rule " + quoted(Name) +
-                            " demands texts of " + std::to_string(Least) +
-                            " characters and more, at most " +
-                            std::to_string(MaxDemandedChars));
+  LLMC_RETURN_IF_ERROR(checkDemand(Body, "rule " + quoted(Name)));
   Index.emplace(Name, static_cast<uint32_t>(Rules.size()));
   Rules.push_back({Name, std::move(Body)});
+  return Status::success();
+}
+
+/// What is ignored stands between units, so that it may only be of terminals.
+Status RuleSet::checkIgnored(const Node &N) const {
+  if (N.What == Node::Call && !has(N.Value))
+    return malformedError("grammar: %ignore calls " + quoted(N.Value) +
+                          ", which is not there");
+  if (N.What == Node::Call && !isTerminal(N.Value))
+    return malformedError("grammar: %ignore calls rule " + quoted(N.Value) +
+                          ", expected a terminal");
+  for (const Node &Kid : N.Kids)
+    LLMC_RETURN_IF_ERROR(checkIgnored(Kid));
   return Status::success();
 }
 
@@ -212,6 +236,8 @@ Result<std::unique_ptr<Grammar>> RuleSet::compile(const std::string &Start) {
                           " to start with");
   for (const Named &R : Rules)
     LLMC_RETURN_IF_ERROR(checkCalls(R.Body, R.Name));
+  for (const Node &N : Ignored)
+    LLMC_RETURN_IF_ERROR(checkIgnored(N));
   findRecursive();
   for (size_t R = 0; R < Rules.size(); ++R)
     if (Recursive[R] && isTerminal(Rules[R].Name))

@@ -55,8 +55,8 @@ public:
   void setTerminal(const std::string &Name) { Terminals.push_back(Name); }
   bool has(const std::string &Name) const { return Index.count(Name) != 0; }
   /// Text that may stand behind each terminal and before the first (Lark's
-  /// %ignore); a name of a rule.
-  void ignore(Node What) { Ignored.push_back(std::move(What)); }
+  /// %ignore); it may call terminals only, also ones that come later.
+  Status ignore(Node What);
 
   Result<std::unique_ptr<Grammar>> compile(const std::string &Start);
 
@@ -66,6 +66,7 @@ private:
     Node Body;
   };
   Status checkCalls(const Node &N, const std::string &In) const;
+  Status checkIgnored(const Node &N) const;
   void findRecursive();
   void callsOf(const Node &N, std::vector<uint32_t> &Out) const;
   TermId termOf(Grammar &G, const Node &N, bool InTerminal);

@@ -133,6 +133,7 @@ TermId Terms::internList(TermKind K, const std::vector<TermId> &List) {
     const TermNode &Kid = Nodes[T];
     N.Atomic &= Kid.Atomic;
     N.HasBool |= Kid.HasBool;
+    N.HasCount |= Kid.HasCount;
     N.Nullable = K == TermKind::And ? N.Nullable && Kid.Nullable
                                     : N.Nullable || Kid.Nullable;
   }
@@ -201,15 +202,17 @@ TermId Terms::seqOf(TermId Head, TermId Tail) {
   if (Tail == Epsilon)
     return Head;
   const TermNode H = Nodes[Head], T = Nodes[Tail];
-  // x{a,b} x{c,d} and their like.
+  // x{a,b} x{c,d}, x x{a,b}, x{a,b} x.
   TermId Next = T.Kind == TermKind::Seq ? T.A : Tail;
   TermId Rest = T.Kind == TermKind::Seq ? T.B : Epsilon;
   const TermNode N = Nodes[Next];
-  if (N.Kind == TermKind::Repeat &&
-      (N.A == Head || (H.Kind == TermKind::Repeat && H.A == N.A))) {
-    bool Both = N.A != Head;
-    TermId Sum = repeat(N.A, addCounts(N.Min, Both ? H.Min : 1),
-                        addCounts(N.Max, Both ? H.Max : 1));
+  bool HeadCounts = H.Kind == TermKind::Repeat,
+       NextCounts = N.Kind == TermKind::Repeat;
+  bool OneHead = NextCounts && N.A == Head, OneNext = HeadCounts && H.A == Next;
+  if (OneHead || OneNext || (HeadCounts && NextCounts && H.A == N.A)) {
+    TermId Sum = repeat(OneNext ? Next : N.A,
+                        addCounts(OneHead ? 1 : H.Min, OneNext ? 1 : N.Min),
+                        addCounts(OneHead ? 1 : H.Max, OneNext ? 1 : N.Max));
     return Rest == Epsilon ? Sum : seq(Sum, Rest);
   }
   TermNode S;
@@ -218,6 +221,7 @@ TermId Terms::seqOf(TermId Head, TermId Tail) {
   S.Atomic = H.Atomic && T.Atomic;
   S.Nullable = H.Nullable && T.Nullable;
   S.HasBool = H.HasBool || T.HasBool;
+  S.HasCount = H.HasCount || T.HasCount;
   return intern(S);
 }
 
@@ -267,6 +271,37 @@ void Terms::mergeBytes(std::vector<TermId> &List, bool Union) {
     List.push_back(bytes(Sum));
 }
 
+/// Long lists of texts become tries: b x | b y = b (x | y).
+void Terms::factorHeads(std::vector<TermId> &List) {
+  constexpr size_t Many = 16, Deepest = 256;
+  if (List.size() < Many || HeadDepth >= Deepest)
+    return;
+  auto HeadOf = [&](TermId T) { // 0: none that is a byte set
+    bool Is = Nodes[T].Kind == TermKind::Seq &&
+              Nodes[Nodes[T].A].Kind == TermKind::Bytes;
+    return Is ? Nodes[T].A : 0;
+  };
+  std::stable_sort(List.begin(), List.end(),
+                   [&](TermId A, TermId B) { return HeadOf(A) < HeadOf(B); });
+  std::vector<TermId> Out;
+  ++HeadDepth;
+  for (size_t I = 0; I < List.size();) {
+    TermId Head = HeadOf(List[I]);
+    std::vector<TermId> Tails;
+    size_t End = I;
+    for (; End < List.size() && HeadOf(List[End]) == Head; ++End)
+      Tails.push_back(Head == 0 ? List[End] : Nodes[List[End]].B);
+    if (Head == 0 || Tails.size() == 1)
+      Out.insert(Out.end(), List.begin() + static_cast<ptrdiff_t>(I),
+                 List.begin() + static_cast<ptrdiff_t>(End));
+    else
+      Out.push_back(seq(Head, alt(Tails)));
+    I = End;
+  }
+  --HeadDepth;
+  List.swap(Out);
+}
+
 /// Alternatives with the same tail become one: x c | y c = (x | y) c.
 void Terms::factor(std::vector<TermId> &List) {
   std::stable_sort(List.begin(), List.end(), [&](TermId A, TermId B) {
@@ -303,6 +338,7 @@ TermId Terms::alt(std::span<const TermId> Given) {
     return Everything;
   if (List.size() > 1) {
     mergeBytes(List, true);
+    factorHeads(List);
     factor(List);
   }
   bool HasEpsilon = false, HasNullable = false;
@@ -407,6 +443,7 @@ TermId Terms::repeat(TermId A, uint32_t Min, uint32_t Max) {
   N.Atomic = In.Atomic;
   N.Nullable = Min == 0;
   N.HasBool = In.HasBool;
+  N.HasCount = In.HasCount || Min > 1 || Max != Unbounded;
   return intern(N);
 }
 

@@ -17,6 +17,7 @@
 
 #include "runtime/text/constraint/ByteSet.h"
 
+#include <deque>
 #include <map>
 #include <span>
 #include <string_view>
@@ -51,7 +52,8 @@ struct TermNode {
   TermKind Kind = TermKind::Nothing;
   bool Nullable = false; ///< of atomic terms only
   bool Atomic = true;
-  bool HasBool = false; ///< has And or Not: may be empty without looking so
+  bool HasBool = false;  ///< has And or Not: may be empty without looking so
+  bool HasCount = false; ///< has a repetition that clamp could widen
   uint32_t A = 0, B = 0, Min = 0, Max = 0;
   bool operator==(const TermNode &) const = default;
 };
@@ -125,12 +127,19 @@ public:
   struct Partition {
     std::array<uint8_t, 256> Class;
     std::vector<uint8_t> First; ///< a byte of each class
-    bool operator<(const Partition &O) const { return Class < O.Class; }
   };
   uint32_t partitionOf(TermId T) { return stateOf(T).Partition; }
   const Partition &partition(uint32_t P) const { return Partitions[P]; }
   /// The coarsest partition that is finer than both.
   uint32_t refine(uint32_t P, uint32_t Q);
+
+  /// Groups (CharGroups.h) of the characters that the bytes with which texts of
+  /// T can begin, can begin.
+  uint64_t firstGroups(TermId T);
+  /// Groups that hold all characters with which texts of T can end.
+  uint64_t lastGroups(TermId T);
+  /// Groups of Wanted all of whose characters are texts of T.
+  uint64_t charGroups(TermId T, uint64_t Wanted);
 
   /// The same language for texts of at most Bytes bytes, with counters that
   /// cannot run out by then taken as unbounded; a key of caches.
@@ -158,6 +167,7 @@ private:
   TermId seqOf(TermId Head, TermId Tail);
   void flatten(TermKind K, TermId T, std::vector<TermId> &Out) const;
   void mergeBytes(std::vector<TermId> &List, bool Union);
+  void factorHeads(std::vector<TermId> &List);
   void factor(std::vector<TermId> &List);
   TermId trie(std::span<const std::string_view> Texts, size_t At);
   TermId deriveSlow(TermId T, uint8_t B);
@@ -167,12 +177,16 @@ private:
   }
   State &makeState(TermId T);
   uint32_t computePartition(TermId T);
+  uint32_t tablePartition(const DfaTable &T, uint32_t State);
+  uint32_t listPartition(const TermNode &N);
   uint32_t internPartition(const Partition &P);
   uint32_t splitBy(const ByteSet &S);
+  uint32_t splitBySet(uint32_t Set);
   bool searchLive(TermId T);
 
   uint32_t MaxTerms;
   bool Overflow = false;
+  uint32_t HeadDepth = 0; ///< of factorHeads
   std::vector<TermNode> Nodes;
   std::vector<TermId> Kids;
   std::vector<ByteSet> Sets;
@@ -182,11 +196,17 @@ private:
 
   std::vector<State> States;
   std::vector<TermId> Rows;
-  std::vector<Partition> Partitions;
-  std::map<Partition, uint32_t> PartitionIndex;
+  std::deque<Partition> Partitions; ///< which stay where they are
+  std::unordered_multimap<uint64_t, uint32_t> PartitionIndex; ///< by hash
+  std::vector<uint32_t> SetPartitions; ///< by set; Unknown: not yet made
   std::unordered_map<uint64_t, uint32_t> Refined;
   std::vector<uint8_t> Alive; ///< Liveness
   std::unordered_map<uint64_t, TermId> Clamped;
+  std::unordered_map<TermId, uint64_t> FirstGroups, LastGroups;
+  struct CharRuns {
+    uint64_t Tried = 0, Good = 0; ///< groups
+  };
+  std::unordered_map<TermId, CharRuns> CharGroups;
 };
 
 } // namespace llmc::constraint

@@ -3,6 +3,7 @@
 #include "runtime/text/constraint/schema/Document.h"
 
 #include "runtime/base/Quote.h"
+#include "runtime/text/constraint/schema/Numbers.h"
 
 #include <nlohmann/json.hpp>
 #include <set>
@@ -131,7 +132,7 @@ std::pair<std::string, long> significand(const std::string &Text) {
     } else if (C == '.') {
       Point = true;
     } else if (C == 'e' || C == 'E') {
-      Exponent += std::strtol(Text.c_str() + I + 1, nullptr, 10);
+      Exponent += exponentAt(Text.c_str() + I + 1);
       break;
     }
   }

@@ -271,6 +271,12 @@ Status Normalizer::objectNames(const JsonValue &S, ObjectShape &O) {
 
 Status Normalizer::objects(const JsonValue &S, ValueSet &In) {
   ObjectShape O;
+  for (const char *Names : {"properties", "required"})
+    if (const JsonValue *V = S.find(Names);
+        V && V->Items.size() > ValueAlgebra::MaxNames)
+      return at(*V, unsupportedError("has " + std::to_string(V->Items.size()) +
+                                     " names, at most " +
+                                     std::to_string(ValueAlgebra::MaxNames)));
   LLMC_RETURN_IF_ERROR(objectNames(S, O));
   if (const JsonValue *V = S.find("required")) {
     if (V->What != JsonValue::Array)

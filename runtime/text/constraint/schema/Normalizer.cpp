@@ -246,26 +246,46 @@ Result<bool> Normalizer::disjoint(const ValueSet &X, const ValueSet &Y) {
   return true;
 }
 
+/// Scalars that are in one of the sets only: all of them without those that
+/// are met again.
+Result<ValueSet> Normalizer::scalarsOfOne(const std::vector<ValueSet> &All) {
+  ValueSet Once, Again;
+  for (const ValueSet &V : All) {
+    ValueSet One = V;
+    One.Arrays.clear(), One.Objects.clear();
+    LLMC_ASSIGN_OR_RETURN(ValueSet Common, A.both(Once, One));
+    if (A.strings().empty(Common.String))
+      Common.String = {};
+    if (A.numbers().empty(Common.Number))
+      Common.Number = {};
+    LLMC_ASSIGN_OR_RETURN(Again, A.either(Again, Common));
+    LLMC_ASSIGN_OR_RETURN(Once, A.either(Once, One));
+  }
+  LLMC_ASSIGN_OR_RETURN(ValueSet Rest, A.without(Again));
+  return A.both(Once, Rest);
+}
+
 Status Normalizer::oneOf(const JsonValue &V, ValueSet &In) {
   // Alternatives are first cut to what the schema allows otherwise: that may
   // make them disjoint.
-  std::vector<ValueSet> All;
+  std::vector<ValueSet> All, Shapes;
   for (const JsonValue &Item : V.Items) {
     LLMC_ASSIGN_OR_RETURN(ValueSet One, valuesOf({&Item, Location::Schema}));
     LLMC_ASSIGN_OR_RETURN(One, A.both(In, One));
+    Shapes.emplace_back();
+    Shapes.back().Arrays = One.Arrays, Shapes.back().Objects = One.Objects;
     All.push_back(std::move(One));
   }
-  ValueSet Sum;
+  LLMC_ASSIGN_OR_RETURN(ValueSet Sum, scalarsOfOne(All));
   for (size_t I = 0; I < All.size(); ++I) {
-    ValueSet Only = All[I];
+    ValueSet Only = Shapes[I];
     for (size_t J = 0; J < All.size(); ++J) {
       if (J == I)
         continue;
-      ValueSet Other = All[J];
-      LLMC_ASSIGN_OR_RETURN(bool Apart, disjoint(Only, Other));
+      LLMC_ASSIGN_OR_RETURN(bool Apart, disjoint(Only, Shapes[J]));
       if (Apart)
-        Other.Arrays.clear(), Other.Objects.clear();
-      Result<ValueSet> Rest = A.without(Other);
+        continue;
+      Result<ValueSet> Rest = A.without(Shapes[J]);
       if (!Rest.ok())
         return unsupportedError(
             "alternatives " + std::to_string(std::min(I, J)) + " and " +

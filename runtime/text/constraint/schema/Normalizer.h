@@ -39,6 +39,7 @@ private:
   Status dependencies(const JsonValue &V, ValueSet &In);
   Status combine(const JsonValue &S, const std::string &Name,
                  const JsonValue &V, ValueSet &In);
+  Result<ValueSet> scalarsOfOne(const std::vector<ValueSet> &All);
   Status oneOf(const JsonValue &V, ValueSet &In);
   Status condition(const JsonValue &S, ValueSet &In);
   Result<bool> disjoint(const ValueSet &X, const ValueSet &Y);

@@ -55,6 +55,11 @@ std::string Decimal::text() const {
   return (Negative ? "-" : "") + S;
 }
 
+long exponentAt(const char *Text) {
+  constexpr long Far = 1l << 40;
+  return std::clamp(std::strtol(Text, nullptr, 10), -Far, Far);
+}
+
 Result<Decimal> parseDecimal(const std::string &Text) {
   Decimal D;
   D.Negative = !Text.empty() && Text[0] == '-';
@@ -68,7 +73,7 @@ Result<Decimal> parseDecimal(const std::string &Text) {
     } else if (C == '.') {
       Behind = true;
     } else if (C == 'e' || C == 'E') {
-      Exponent += std::strtol(Text.c_str() + I + 1, nullptr, 10);
+      Exponent += exponentAt(Text.c_str() + I + 1);
       break;
     }
   }

@@ -21,6 +21,10 @@ struct Decimal {
   std::string text() const;
 };
 
+/// The exponent that a number ends with; so small that the digits of any text
+/// can move it without overflow.
+long exponentAt(const char *Text);
+
 /// Unsupported when the exponent is beyond 400.
 Result<Decimal> parseDecimal(const std::string &Text);
 

@@ -7,7 +7,7 @@ namespace llmc::constraint {
 
 namespace {
 
-constexpr size_t MaxShapes = 512, MaxNames = 2000;
+constexpr size_t MaxShapes = 512;
 
 Status tooMany(const char *What, size_t Count, size_t Most) {
   return unsupportedError("the schema combines to " + std::to_string(Count) +

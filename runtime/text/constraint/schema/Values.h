@@ -93,6 +93,8 @@ struct ValueSet {
 /// Set operations. Unsupported when a result cannot be written down exactly.
 class ValueAlgebra {
 public:
+  static constexpr size_t MaxNames = 2000; ///< of an object shape
+
   explicit ValueAlgebra(Terms &T) : Pool(T), N(T), S(T) {}
 
   ValueSet all() const;

@@ -41,6 +41,21 @@ TEST(Lark, RefusesWhatIsNotDone) {
     EXPECT_FALSE(Compiled(Dialect::Lark, G).ok()) << G;
 }
 
+TEST(Lark, IgnoresTerminalsOnly) {
+  auto Refused = [](const char *G) {
+    return Compiled(Dialect::Lark, G).Refused;
+  };
+  EXPECT_EQ(Refused("%ignore WS\nstart: \"a\""),
+            "grammar: %ignore calls 'WS', which is not there");
+  EXPECT_EQ(Refused("%ignore (\" \" | x)\nstart: x\nx: \"a\""),
+            "grammar: %ignore calls rule 'x', expected a terminal");
+  EXPECT_EQ(Refused("%ignore \" \"~9000000\nstart: \"a\""),
+            "grammar: %ignore demands texts of 9000000 characters and more, "
+            "at most 200000");
+  Compiled C(Dialect::Lark, "%ignore WS\nstart: \"a\" \"b\"\nWS: \" \"");
+  expectTexts(C, {"ab", " a  b "}, {"a"});
+}
+
 TEST(Gbnf, NamesThePlace) {
   Compiled C(Dialect::Gbnf, "root ::= a\na ::= \"x\" b\n");
   EXPECT_EQ(C.Refused, "grammar: rule 'a' calls 'b', which is not there");

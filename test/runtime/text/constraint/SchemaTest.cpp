@@ -300,5 +300,28 @@ TEST(Schema, AcceptsWhatIsValid) {
   EXPECT_GT(Valid, 3000u);
 }
 
+TEST(Schema, TakesLongListsOfAlternatives) {
+  Json S = {{"oneOf", Json::array()}};
+  for (int I = 0; I < 400; ++I)
+    S["oneOf"].push_back({{"const", std::to_string(I * 7919 % 9973)}});
+  S["oneOf"].push_back({{"enum", {"7919", 3, nullptr, "x"}}});
+  S["oneOf"].push_back({{"enum", {3, 4, "y"}}});
+  Compiled C(Dialect::JsonSchema, S.dump());
+  ASSERT_TRUE(C.ok()) << C.Refused;
+  for (const char *Good : {"\"0\"", "4", "null", "\"x\"", "\"y\""})
+    EXPECT_TRUE(C.accepts(Good)) << Good;
+  for (const char *Bad : {"\"7919\"", "3", "\"z\"", "0"})
+    EXPECT_FALSE(C.accepts(Bad)) << Bad;
+  S = {{"required", Json::array()}};
+  for (int I = 0; I < 3000; ++I)
+    S["required"].push_back(std::to_string(I));
+  EXPECT_EQ(Compiled(Dialect::JsonSchema, S.dump()).Refused,
+            "schema: /required: has 3000 names, at most 2000");
+  EXPECT_NE(
+      Compiled(Dialect::JsonSchema, R"({"minimum": 1.5e-9223372036854775808})")
+          .Refused.find("400 digits"),
+      std::string::npos);
+}
+
 } // namespace
 } // namespace llmc::constraint
