@@ -49,8 +49,9 @@ struct EngineState {
   std::shared_ptr<ModelState> Model;
   Session Pages;
   Engine Run;
-  ConstraintStore Constraints{Model->Text.Vocabulary ? &*Model->Text.Vocabulary
-                                                     : nullptr};
+  ConstraintStore Constraints{
+      Model->Text.Vocabulary ? &*Model->Text.Vocabulary : nullptr,
+      Model->Loaded->artifact().find(SectionKind::TokenTrie)};
 };
 
 /// Reads the text sections of an artifact; the tokenizer lies over its mapping

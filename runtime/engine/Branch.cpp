@@ -129,7 +129,8 @@ bool Branch::sample(std::span<const float> Logits) {
   for (const std::unique_ptr<TokenFilter> &F : Filters)
     F->accept(Token);
   Feed.assign(1, Token);
-  Drafts.append(Token);
+  if (P.Guess == Speculation::Ngram)
+    Drafts.append(Token);
   Out.Tokens.push_back(Token);
   if (P.Logprobs)
     Out.Logprobs.push_back(logprobsOf(Logits, Token, P.TopLogprobs));
@@ -171,10 +172,8 @@ void Branch::finish(FinishReason Why) {
   }
   Out.Finish = Why;
   for (const std::unique_ptr<TokenFilter> &F : Filters)
-    if (F->demands()) {
-      Out.Complete = (Out.Complete || !Out.Constrained) && F->complete();
-      Out.Constrained = true;
-    }
+    if (F->demands())
+      Out.addVerdict(F->complete());
   Feed.clear();
   if (!Rest.empty() && Why != FinishReason::Cancelled)
     emit(-1, Rest);

@@ -17,7 +17,7 @@ void ConstraintFilter::narrow(TokenBits Allowed) {
   std::span<const uint64_t> Mask = C->mask(S);
   // An end token that the file does not call special is in the mask, by its
   // text, but never stands for that text.
-  std::vector<int32_t> Ends;
+  Ends.clear();
   for (int32_t Id : EosIds)
     if (Id >= 0 && static_cast<size_t>(Id) / 64 < Allowed.size()) {
       if (C->mayEnd(S) && tokenBit(Allowed, static_cast<size_t>(Id)))
@@ -47,6 +47,26 @@ Status ConstraintFilter::failure() const {
                     : Status::success();
 }
 
+Status ConstraintStore::findTrie() {
+  if (Trie != nullptr)
+    return Status::success();
+  if (!TrieImage.empty()) {
+    Result<std::shared_ptr<const constraint::TokenTrie>> Mapped =
+        constraint::TokenTrie::map(TrieImage);
+    if (!Mapped.ok() && Mapped.status().code() != StatusCode::Unsupported)
+      return Mapped.takeStatus();
+    if (Mapped.ok() && (*Mapped)->vocab() != T->vocabSize())
+      return malformedError(
+          "token trie: has " + std::to_string((*Mapped)->vocab()) +
+          " tokens, expected " + std::to_string(T->vocabSize()));
+    if (Mapped.ok())
+      Trie = Mapped.take();
+  }
+  if (Trie == nullptr)
+    Trie = constraint::TokenTrie::of(*T);
+  return Status::success();
+}
+
 Result<std::shared_ptr<constraint::Constraint>>
 ConstraintStore::find(std::string Key, const Compile &Make) {
   if (T == nullptr)
@@ -61,8 +81,7 @@ ConstraintStore::find(std::string Key, const Compile &Make) {
   if (It != Recent.end())
     Recent.erase(It); // the request starts with a fresh one
   LLMC_ASSIGN_OR_RETURN(std::unique_ptr<constraint::Grammar> G, Make());
-  if (Trie == nullptr)
-    Trie = constraint::TokenTrie::of(*T);
+  LLMC_RETURN_IF_ERROR(findTrie());
   if (Recent.size() >= KeptConstraints)
     Recent.pop_back();
   Recent.insert(Recent.begin(),

@@ -34,14 +34,19 @@ private:
   std::shared_ptr<constraint::Constraint> C;
   std::vector<int32_t> EosIds;
   constraint::Constraint::State S;
+  std::vector<int32_t> Ends; ///< of narrow(); kept to spare allocations
 };
 
 /// Compiled constraints by their text, the last used ones. One per engine;
 /// used by one thread at a time.
 class ConstraintStore {
 public:
-  /// T may be null, then nothing can be constrained; it must outlive this.
-  explicit ConstraintStore(const Tokenizer *T) : T(T) {}
+  /// T may be null, then nothing can be constrained; it and the bytes must
+  /// outlive this. TrieImage: of T's trie (TokenTrie::map), which is built
+  /// when that is empty or of another version.
+  explicit ConstraintStore(const Tokenizer *T,
+                           std::span<const uint8_t> TrieImage = {})
+      : T(T), TrieImage(TrieImage) {}
 
   /// Failures are those of compileConstraint, and Usage without a tokenizer.
   Result<std::shared_ptr<constraint::Constraint>>
@@ -60,7 +65,9 @@ private:
     std::string Key;
     std::shared_ptr<constraint::Constraint> C;
   };
+  Status findTrie();
   const Tokenizer *T;
+  std::span<const uint8_t> TrieImage;
   std::shared_ptr<const constraint::TokenTrie> Trie; ///< made when needed
   std::vector<Entry> Recent;                         ///< last used first
 };

@@ -19,10 +19,14 @@ namespace {
 
 constexpr uint32_t MostChoices = 256;
 
+double steadySeconds() {
+  return std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
+}
+
 } // namespace
 
 Engine::Engine(Session &Sess, const Tokenizer *Tok, uint32_t Batch)
-    : S(Sess), T(Tok), MaxBatch(S.info().MaxSequences) {
+    : S(Sess), T(Tok), MaxBatch(S.info().MaxSequences), Now(steadySeconds) {
   if (Batch != 0)
     MaxBatch = std::min(MaxBatch, Batch);
   Running.reserve(MaxBatch);
@@ -232,9 +236,9 @@ Status Engine::run(bool &Done) {
   size_t Width = S.info().rowFloats();
   if (Logits.size() < Wanted * Width)
     Logits.resize(Wanted * Width);
-  Clock::time_point Start = Clock::now();
+  double Start = Now();
   LLMC_RETURN_IF_ERROR(S.step(Rows, Logits));
-  Seconds = std::chrono::duration<double>(Clock::now() - Start).count();
+  Seconds = Now() - Start;
   commit();
   retire();
   Done = Running.empty() && Waiting.empty();

@@ -31,6 +31,10 @@ public:
   size_t running() const { return Running.size(); }
   size_t waiting() const { return Waiting.size(); }
 
+  /// What steps are timed by, in seconds: decides how much is guessed, never
+  /// which tokens come out. A steady clock unless a test sets another.
+  void setClock(double (*Now)()) { this->Now = Now; }
+
 private:
   Status checkId(int32_t Id, const char *Where) const;
   Status prepare(RequestParams &P) const;
@@ -62,6 +66,7 @@ private:
   std::vector<Owner> Owners;
   std::vector<float> Logits;
   uint32_t RowsLeft = 0, LogitsLeft = 0, SequencesLeft = 0;
+  double (*Now)();
   double Seconds = 0; ///< that it took
   size_t Rotate = 0;  ///< whose turn comes first
 };

@@ -44,6 +44,8 @@ PositionLogprobs logprobsOf(std::span<const float> Logits, int32_t Token,
   };
   for (uint32_t Id = 0; Id < Logits.size(); ++Id)
     P.Rank += Better(Id, static_cast<uint32_t>(Own));
+  if (Count == 0)
+    return P;
   std::vector<uint32_t> Order(Logits.size());
   for (uint32_t Id = 0; Id < Order.size(); ++Id)
     Order[Id] = Id;

@@ -74,13 +74,12 @@ void Request::advance(
   if (Search != nullptr)
     return B.score(RowAt(0));
   uint32_t Before = S.length(B.Sequence) - static_cast<uint32_t>(Rows);
-  std::vector<int32_t> Fed(B.Feed.begin(),
-                           B.Feed.begin() + static_cast<ptrdiff_t>(Rows));
+  Round.assign(B.Feed.begin(), B.Feed.begin() + static_cast<ptrdiff_t>(Rows));
   uint32_t Right = 0;
   for (size_t I = 0; I < Rows; ++I) {
     if (!B.sample(RowAt(I)))
       break;
-    if (I + 1 == Rows || Fed[I + 1] != B.Feed.front())
+    if (I + 1 == Rows || Round[I + 1] != B.Feed.front())
       break;
     ++Right;
   }
@@ -126,16 +125,17 @@ void Request::advanceBeams(Session &S) {
     finishBeams();
 }
 
-/// Whether a hypothesis is all that the constraints demand.
-void Request::judge(Choice &C) const {
+/// Whether a hypothesis is all that the constraints demand. An end token comes
+/// where the text may end, so one that was cut is not.
+void Request::judge(Choice &C, bool Ended) const {
+  C.Complete = Ended;
   for (const std::shared_ptr<const TokenFilter> &Shared : P.Filters) {
     if (!Shared->demands())
       continue;
     std::unique_ptr<TokenFilter> F = Shared->clone();
     for (int32_t Token : C.Tokens)
       F->accept(Token);
-    C.Complete = (C.Complete || !C.Constrained) && F->complete();
-    C.Constrained = true;
+    C.addVerdict(Ended && F->complete());
   }
 }
 
@@ -152,13 +152,10 @@ void Request::finishBeams() {
     Choice &C = Result.Choices[I];
     C.Score = Best[I].Score;
     C.Finish = Best[I].Ended ? FinishReason::Eos : FinishReason::Length;
-    for (const std::shared_ptr<const TokenFilter> &F : P.Filters)
-      C.Constrained |= F->demands();
-    C.Complete = Best[I].Ended; // an end token comes where the text may end
     C.Tokens = std::move(Best[I].Tokens);
     if (Best[I].Ended)
       C.Tokens.pop_back();
-    judge(C);
+    judge(C, Best[I].Ended);
     if (T != nullptr)
       C.Text = T->decode(C.Tokens, true);
     for (size_t J = 0; P.OnToken && J < C.Tokens.size(); ++J) {

@@ -76,6 +76,12 @@ struct Choice {
   double Score = 0;                       ///< of beam search
   bool Constrained = false;               ///< a filter demands a complete text
   bool Complete = false;                  ///< and has it
+
+  /// Takes in what one more filter that demands a complete text says.
+  void addVerdict(bool AllThere) {
+    Complete = (Complete || !Constrained) && AllThere;
+    Constrained = true;
+  }
 };
 
 struct RequestResult {
@@ -124,7 +130,7 @@ private:
   void afterStep(Session &S);
   void advanceBeams(Session &S);
   void finishBeams();
-  void judge(Choice &C) const;
+  void judge(Choice &C, bool Ended) const;
   void finish(FinishReason Why);
   void settle();
   void close();
@@ -136,8 +142,10 @@ private:
   std::unique_ptr<BeamSearch> Search; ///< null: sampling
   RequestResult Result;
   bool Done = false;
-  uint32_t Pages = 0; ///< reserved
-  uint32_t Fed = 0;   ///< prompt tokens in the sequence
+  uint32_t Pages = 0;         ///< reserved
+  uint32_t Fed = 0;           ///< prompt tokens in the sequence
+  std::vector<int32_t> Round; ///< tokens of a branch's step; kept to spare
+                              ///< allocations
   std::atomic<bool> Cancelled = false;
   std::chrono::steady_clock::time_point Admitted, First;
 };

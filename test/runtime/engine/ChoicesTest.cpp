@@ -4,7 +4,7 @@
 #include "runtime/engine/Engine.h"
 #include "runtime/engine/PhraseBan.h"
 
-#include "runtime/text/TokenizerCompiler.h"
+#include "test/runtime/engine/SmallTokenizer.h"
 #include "test/runtime/model/ToyExecutable.h"
 
 #include <cmath>
@@ -15,16 +15,6 @@ using namespace llmc;
 namespace {
 
 using Ids = std::vector<int32_t>;
-
-const Tokenizer &tokenizer() {
-  static const Tokenizer T = [] {
-    Result<std::vector<uint8_t>> B =
-        compileTokenizer(LLMC_TEST_INPUTS "/text/llama3-small.json");
-    EXPECT_TRUE(B.ok());
-    return Tokenizer::load(*B).take();
-  }();
-  return T;
-}
 
 ExecutableInfo info(uint32_t Vocab = 50) {
   ExecutableInfo I = ToyExecutable::small(Vocab);
@@ -40,11 +30,18 @@ RequestParams request(Ids Prompt, uint32_t Max) {
 }
 
 /// Result of a request that has a machine to itself.
+/// All steps take the same time, so that guesses always pay.
+double countedSeconds() {
+  static double Count = 0;
+  return ++Count;
+}
+
 RequestResult alone(RequestParams P, ExecutableInfo I = info(),
                     const Tokenizer *T = nullptr, int *Steps = nullptr) {
   ToyExecutable Toy(I);
   Session S(Toy, 0);
   Engine E(S, T);
+  E.setClock(countedSeconds);
   Result<std::shared_ptr<Request>> R = E.submit(std::move(P));
   EXPECT_TRUE(R.ok()) << R.status().message();
   for (bool Done = false; !Done;)
@@ -145,18 +142,18 @@ TEST(Choices, NothingWantedIsCompleteAtOnce) {
 
 // An end token that is not marked special has a text, too.
 TEST(Choices, EndTokensAreNoTextOfConstraints) {
-  Ids A = tokenizer().encode("a", {.AddSpecial = false}).take();
+  Ids A = smallTokenizer().encode("a", {.AddSpecial = false}).take();
   ASSERT_EQ(A.size(), 1u);
-  ConstraintStore Store(&tokenizer());
+  ConstraintStore Store(&smallTokenizer());
   Result<std::shared_ptr<constraint::Constraint>> C =
       Store.get(constraint::Dialect::Regex, "[a-z]{2}", {});
   ASSERT_TRUE(C.ok());
   ConstraintFilter F(*C, A);
-  size_t Words = tokenWords(tokenizer().vocabSize());
+  size_t Words = tokenWords(smallTokenizer().vocabSize());
   std::vector<uint64_t> Bits(Words, ~uint64_t{0});
   F.narrow(Bits);
   EXPECT_FALSE(tokenBit(Bits, A[0]));
-  F.accept(tokenizer().encode("in", {.AddSpecial = false})->front());
+  F.accept(smallTokenizer().encode("in", {.AddSpecial = false})->front());
   ASSERT_TRUE(F.complete());
   Bits.assign(Words, ~uint64_t{0});
   F.narrow(Bits);
@@ -272,22 +269,22 @@ TEST(Choices, FinishedFilterEnds) {
 }
 
 TEST(Choices, BannedTextsNeverAppear) {
-  ExecutableInfo I = info(static_cast<uint32_t>(tokenizer().vocabSize()));
+  ExecutableInfo I = info(static_cast<uint32_t>(smallTokenizer().vocabSize()));
   RequestParams P = request({30, 31}, 60);
   Ids Letters; // a broken character would be shown as another one
   for (int32_t Id = 60; Letters.size() < 12; Id += 3) {
-    std::string_view B = tokenizer().bytesOf(Id);
+    std::string_view B = smallTokenizer().bytesOf(Id);
     if (!B.empty() && std::all_of(B.begin(), B.end(), [](unsigned char C) {
           return std::isalpha(C) != 0;
         }))
       Letters.push_back(Id);
   }
   P.Filters = {std::make_shared<Only>(Letters)};
-  std::string Free = alone(P, I, &tokenizer()).first().Text;
+  std::string Free = alone(P, I, &smallTokenizer()).first().Text;
   ASSERT_GT(Free.size(), 20u);
   // What appears first, cut at places that are not those of tokens.
   P.Banned = {Free.substr(3, 4), Free.substr(11, 2)};
-  RequestResult R = alone(P, I, &tokenizer());
+  RequestResult R = alone(P, I, &smallTokenizer());
   for (const std::string &B : P.Banned)
     EXPECT_EQ(R.first().Text.find(B), std::string::npos) << B;
   EXPECT_EQ(R.first().Tokens.size(), 60u);
@@ -318,7 +315,7 @@ TEST(Choices, LogprobsAreOfTheModelsLogits) {
 TEST(Choices, BadCombinationsAreNamed) {
   ToyExecutable Toy(info());
   Session S(Toy, 0);
-  Engine E(S, &tokenizer());
+  Engine E(S, &smallTokenizer());
   auto Message = [&](auto Change) {
     RequestParams P = request({1}, 4);
     Change(P);

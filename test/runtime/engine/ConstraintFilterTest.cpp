@@ -3,8 +3,8 @@
 #include "runtime/engine/ConstraintFilter.h"
 #include "runtime/engine/Engine.h"
 
-#include "runtime/text/TokenizerCompiler.h"
 #include "runtime/text/constraint/GrammarImage.h"
+#include "test/runtime/engine/SmallTokenizer.h"
 #include "test/runtime/model/ToyExecutable.h"
 
 #include <gtest/gtest.h>
@@ -14,16 +14,6 @@ using namespace llmc;
 using constraint::Dialect;
 
 namespace {
-
-const Tokenizer &tokenizer() {
-  static const Tokenizer T = [] {
-    Result<std::vector<uint8_t>> B =
-        compileTokenizer(LLMC_TEST_INPUTS "/text/llama3-small.json");
-    EXPECT_TRUE(B.ok());
-    return Tokenizer::load(*B).take();
-  }();
-  return T;
-}
 
 RequestParams constrained(ConstraintStore &Store, Dialect D, const char *Text,
                           uint64_t Seed) {
@@ -42,11 +32,11 @@ RequestParams constrained(ConstraintStore &Store, Dialect D, const char *Text,
 /// Runs all at once.
 std::vector<RequestResult> run(std::vector<RequestParams> All) {
   ExecutableInfo I =
-      ToyExecutable::small(static_cast<uint32_t>(tokenizer().vocabSize()));
+      ToyExecutable::small(static_cast<uint32_t>(smallTokenizer().vocabSize()));
   I.Pages = 96;
   ToyExecutable Toy(I);
   Session S(Toy, 0);
-  Engine E(S, &tokenizer());
+  Engine E(S, &smallTokenizer());
   std::vector<std::shared_ptr<Request>> Requests;
   for (RequestParams &P : All) {
     Result<std::shared_ptr<Request>> R = E.submit(std::move(P));
@@ -62,7 +52,7 @@ std::vector<RequestResult> run(std::vector<RequestParams> All) {
 }
 
 TEST(ConstraintFilter, TextsMatchInABatchAndAlone) {
-  ConstraintStore Store(&tokenizer());
+  ConstraintStore Store(&smallTokenizer());
   const char *Pattern = "[ab]{3,6}(x|yz)";
   std::vector<RequestParams> All;
   for (uint64_t Seed = 0; Seed < 8; ++Seed)
@@ -78,7 +68,7 @@ TEST(ConstraintFilter, TextsMatchInABatchAndAlone) {
 }
 
 TEST(ConstraintFilter, CutTextsSayThatTheyAreNotComplete) {
-  ConstraintStore Store(&tokenizer());
+  ConstraintStore Store(&smallTokenizer());
   RequestParams P = constrained(Store, Dialect::Regex, "a{50}", 1);
   P.MaxTokens = 2;
   Choice C = run({P})[0].first();
@@ -88,7 +78,7 @@ TEST(ConstraintFilter, CutTextsSayThatTheyAreNotComplete) {
 }
 
 TEST(ConstraintFilter, WorksWithChoicesAndStopStrings) {
-  ConstraintStore Store(&tokenizer());
+  ConstraintStore Store(&smallTokenizer());
   RequestParams P = constrained(
       Store, Dialect::JsonSchema,
       R"({"type":"array","items":{"enum":["one","two"]},"minItems":2,
@@ -109,7 +99,7 @@ TEST(ConstraintFilter, WorksWithChoicesAndStopStrings) {
 }
 
 TEST(ConstraintFilter, BansThatLeaveNothingAreAFailure) {
-  ConstraintStore Store(&tokenizer());
+  ConstraintStore Store(&smallTokenizer());
   RequestParams P = constrained(Store, Dialect::Regex, "abc", 1);
   P.Banned = {"b"};
   RequestResult R = run({P})[0];
@@ -118,7 +108,7 @@ TEST(ConstraintFilter, BansThatLeaveNothingAreAFailure) {
 }
 
 TEST(ConstraintFilter, StoredConstraintsAreTheSame) {
-  ConstraintStore Store(&tokenizer());
+  ConstraintStore Store(&smallTokenizer());
   RequestParams P = constrained(Store, Dialect::Regex, "(ab|ba)+c", 9);
   auto G = constraint::compileRegex("(ab|ba)+c");
   std::vector<uint8_t> Image = constraint::writeGrammarImage(**G);

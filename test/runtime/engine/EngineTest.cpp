@@ -2,7 +2,7 @@
 // end tokens, cancelling, failures.
 #include "runtime/engine/Engine.h"
 
-#include "runtime/text/TokenizerCompiler.h"
+#include "test/runtime/engine/SmallTokenizer.h"
 #include "test/runtime/model/ToyExecutable.h"
 
 #include <gtest/gtest.h>
@@ -10,16 +10,6 @@
 using namespace llmc;
 
 namespace {
-
-const Tokenizer &tokenizer() {
-  static const Tokenizer T = [] {
-    Result<std::vector<uint8_t>> B =
-        compileTokenizer(LLMC_TEST_INPUTS "/text/llama3-small.json");
-    EXPECT_TRUE(B.ok());
-    return Tokenizer::load(*B).take();
-  }();
-  return T;
-}
 
 class EngineTest : public testing::Test {
 protected:
@@ -42,18 +32,19 @@ protected:
   static RequestResult alone(RequestParams P) {
     ToyExecutable Toy(info());
     Session S(Toy, 0);
-    Engine E(S, &tokenizer());
+    Engine E(S, &smallTokenizer());
     std::shared_ptr<Request> R = E.submit(std::move(P)).take();
     run(E);
     return R->result();
   }
   static ExecutableInfo info() {
-    return ToyExecutable::small(static_cast<uint32_t>(tokenizer().vocabSize()));
+    return ToyExecutable::small(
+        static_cast<uint32_t>(smallTokenizer().vocabSize()));
   }
 
   ToyExecutable Toy{info()};
   Session S{Toy, 0};
-  Engine E{S, &tokenizer()};
+  Engine E{S, &smallTokenizer()};
 };
 
 TEST_F(EngineTest, BatchedEqualsAlone) {
@@ -155,7 +146,8 @@ TEST_F(EngineTest, StreamedTextIsTheText) {
   std::shared_ptr<Request> R = submit(E, P);
   run(E);
   EXPECT_EQ(Streamed, R->result().first().Text);
-  EXPECT_EQ(tokenizer().decode(R->result().first().Tokens, true), Streamed);
+  EXPECT_EQ(smallTokenizer().decode(R->result().first().Tokens, true),
+            Streamed);
 }
 
 TEST_F(EngineTest, CallbackCancels) {
@@ -187,7 +179,7 @@ TEST_F(EngineTest, WaitingRequestsCanBeCancelled) {
 
 TEST_F(EngineTest, ContextLimitsTokens) {
   Session Short(Toy, 6);
-  Engine Small(Short, &tokenizer());
+  Engine Small(Short, &smallTokenizer());
   std::shared_ptr<Request> R = submit(Small, request({1, 2, 3, 4}, 100));
   run(Small);
   EXPECT_EQ(R->result().first().Tokens.size(), 3u); // the last one is never fed
@@ -246,7 +238,7 @@ TEST_F(EngineTest, LogitsOfAllRowsComeInPieces) {
   I.MaxTokens = 64, I.Pages = 64;
   ToyExecutable Big(I);
   Session Sess(Big, 0);
-  Engine Run(Sess, &tokenizer());
+  Engine Run(Sess, &smallTokenizer());
   RequestParams P = request(std::vector<int32_t>(100, 3), 1);
   P.Logits = LogitsWanted::All;
   std::vector<uint32_t> Rows;
