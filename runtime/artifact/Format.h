@@ -32,9 +32,10 @@ enum class SectionKind : uint32_t {
   SelfTest = 11,          ///< prompts and expected results
   WeightHashes = 12,      ///< u64 xxh3 per chunk of a Weights section
   Weights = 13,           ///< packed weights of one layout family
-  Constraint = 14         ///< compiled form of runtime/text/constraint
+  Constraint = 14,        ///< compiled form of runtime/text/constraint
+  TokenTrie = 15          ///< of the tokenizer, for constraints
 };
-inline constexpr uint32_t SectionKindCount = 15;
+inline constexpr uint32_t SectionKindCount = 16;
 
 /// Lower-case name as printed in messages and tables ("cpu image").
 constexpr std::string_view nameOf(SectionKind K) {
@@ -43,7 +44,8 @@ constexpr std::string_view nameOf(SectionKind K) {
       "cpu image",     "cubin",         "ptx",
       "tokenizer",     "chat template", "generation defaults",
       "quality",       "provenance",    "self-test",
-      "weight hashes", "weights",       "constraint"};
+      "weight hashes", "weights",       "constraint",
+      "token trie"};
   return static_cast<uint32_t>(K) < SectionKindCount
              ? Names[static_cast<uint32_t>(K)]
              : std::string_view("unknown");

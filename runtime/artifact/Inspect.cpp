@@ -2,6 +2,7 @@
 #include "runtime/artifact/Inspect.h"
 
 #include "runtime/artifact/Flat.h"
+#include "runtime/artifact/LaunchTimes.h"
 #include "runtime/artifact/Program_generated.h"
 #include "runtime/base/Size.h"
 
@@ -176,18 +177,60 @@ std::string gridText(const fb::Launch &L) {
   return Text;
 }
 
-void printLaunches(Page &P, const Reader &R) {
+/// Microseconds per bucket, in the places of the grids.
+std::string timesText(const std::vector<LaunchPrediction> &Times) {
+  std::string Text;
+  char One[32];
+  for (const LaunchPrediction &T : Times) {
+    std::snprintf(One, sizeof(One), " %.1f", T.Microseconds);
+    Text += One;
+  }
+  return Text.empty() ? Text : "  us" + Text;
+}
+
+void printLayers(Page &P, const TargetView &T, const LaunchTimes &Times,
+                 const fb::Program &Program) {
+  for (const LayerLaunches &L : launchesByLayer(T, Times)) {
+    std::string Which = L.First < 0 ? "outside the layers"
+                        : L.First == L.Last
+                            ? "layer " + std::to_string(L.First)
+                            : "layers " + std::to_string(L.First) + " to " +
+                                  std::to_string(L.Last);
+    P.line("%s: %u launches%s", Which.c_str(), L.Launches,
+           L.First == L.Last ? "" : " each");
+  }
+  if (!Times.Chip)
+    return;
+  std::string Text;
+  for (uint32_t B = 0; B != Program.buckets()->size(); ++B) {
+    char One[48];
+    std::snprintf(One, sizeof(One), "%s%u tokens %.2f ms", B ? ", " : "",
+                  Program.buckets()->Get(B), Times.stepMicroseconds(B) / 1000);
+    Text += One;
+  }
+  P.line("predicted for %s (a model, not a measurement), %u tokens of context:",
+         Times.Chip->Title, Program.cost_context());
+  P.line("%s", Text.c_str());
+}
+
+void printLaunches(Page &P, const Reader &R, const std::string &Chip) {
   for (const TargetView &T : R.targets()) {
     const fb::Program &Program = *fb::GetProgram(T.Program.data());
     if (!Program.launches())
       continue;
+    Result<LaunchTimes> Known = launchTimes(T, Chip);
+    LaunchTimes Times = Known.ok() ? Known.take() : LaunchTimes();
     P.line("%s: %u launches per step; layer, kernel, grid per bucket",
            shown(T.Target).c_str(), Program.launches()->size());
-    for (const fb::Launch *L : *Program.launches())
-      P.line("%4d  %-48s %s", L->layer(),
-             shown(viewOf(Program.kernels()->Get(L->kernel())->entry()), 48)
+    for (uint32_t I = 0; I != Program.launches()->size(); ++I) {
+      const fb::Launch &L = *Program.launches()->Get(I);
+      P.line("%4d  %-48s %s%s", L.layer(),
+             shown(viewOf(Program.kernels()->Get(L.kernel())->entry()), 48)
                  .c_str(),
-             gridText(*L).c_str());
+             gridText(L).c_str(),
+             I < Times.Of.size() ? timesText(Times.Of[I]).c_str() : "");
+    }
+    printLayers(P, T, Times, Program);
   }
 }
 } // namespace
@@ -205,7 +248,7 @@ std::string detail::inspectText(const Reader &R, const InspectOptions &O) {
   if (O.Kernels)
     printKernels(P, R);
   if (O.Launches)
-    printLaunches(P, R);
+    printLaunches(P, R, O.Chip);
   if (O.Provenance)
     P.text(textOf(R.find(SectionKind::Provenance)));
   return P.take();

@@ -19,6 +19,8 @@ struct InspectOptions {
   bool Quality = false;
   bool Kernels = false;
   bool Launches = false;
+  std::string Chip =
+      {}; ///< that launches are predicted for; empty: as compiled
 
   bool any() const {
     return Weights || Plan || Provenance || Quality || Kernels || Launches;

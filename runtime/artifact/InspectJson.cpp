@@ -2,6 +2,8 @@
 // contract; the others follow the manifest.
 #include "runtime/artifact/Inspect.h"
 
+#include "runtime/artifact/LaunchTimes.h"
+
 #include "runtime/artifact/Flat.h"
 #include "runtime/artifact/Program_generated.h"
 #include "runtime/base/Json.h"
@@ -146,17 +148,39 @@ void writeGrids(JsonWriter &W, const fb::Launch &L) {
   W.endArray();
 }
 
-void writeLaunches(JsonWriter &W, const Reader &R) {
+void writeCosts(JsonWriter &W, const fb::Launch &L, const LaunchTimes &Times,
+                uint32_t Number) {
+  if (!Times.Chip || Times.Of[Number].empty())
+    return;
+  W.member("chip", std::string_view(Times.Chip->Key));
+  W.key("costs").beginArray();
+  for (uint32_t B = 0; B != Times.Of[Number].size(); ++B) {
+    const LaunchPrediction &T = Times.Of[Number][B];
+    W.beginObject();
+    W.member("bytes", L.costs()->Get(B)->bytes());
+    W.member("macs", L.costs()->Get(B)->macs());
+    W.member("microseconds", T.Microseconds);
+    W.member("bound", std::string_view(boundName(T.By)));
+    W.endObject();
+  }
+  W.endArray();
+}
+
+void writeLaunches(JsonWriter &W, const Reader &R, const std::string &Chip) {
   W.key("launches").beginArray();
   for (const TargetView &T : R.targets()) {
     const fb::Program &P = *fb::GetProgram(T.Program.data());
     if (!P.launches())
       continue;
-    for (const fb::Launch *L : *P.launches()) {
+    Result<LaunchTimes> Known = launchTimes(T, Chip);
+    LaunchTimes Times = Known.ok() ? Known.take() : LaunchTimes();
+    for (uint32_t I = 0; I != P.launches()->size(); ++I) {
+      const fb::Launch *L = P.launches()->Get(I);
       W.beginObject().member("target", T.Target);
       W.member("kernel", viewOf(P.kernels()->Get(L->kernel())->entry()));
       W.member("layer", L->layer());
       writeGrids(W, *L);
+      writeCosts(W, *L, Times, I);
       W.member("args", uint64_t{L->args() ? L->args()->size() : 0});
       writeNames(W, "source_nodes", L->source_nodes());
       W.endObject();
@@ -187,7 +211,7 @@ std::string detail::inspectJson(const Reader &R, const InspectOptions &O) {
   if (O.Kernels)
     writeKernels(W, R);
   if (O.Launches)
-    writeLaunches(W, R);
+    writeLaunches(W, R, O.Chip);
   if (O.Provenance) {
     W.key("provenance");
     writeSection(W, R.find(SectionKind::Provenance));

@@ -3,6 +3,7 @@
 #include "runtime/artifact/Flat.h"
 #include "runtime/artifact/Limits.h"
 #include "runtime/artifact/Validate.h"
+#include "runtime/base/CudaTickets.h"
 
 #include "runtime/artifact/Program_generated.h"
 
@@ -109,6 +110,7 @@ Status checkKernel(const fb::Kernel &K) {
                     0, MaxSharedBytes);
 }
 
+/// 0 blocks: no launch in that bucket.
 Status checkGrid(const std::string &Name, const fb::Program &P,
                  const flatbuffers::Vector<uint32_t> *Grid, bool Required,
                  uint64_t Most) {
@@ -118,7 +120,7 @@ Status checkGrid(const std::string &Name, const fb::Program &P,
   LLMC_RETURN_IF_ERROR(
       checkRange(Name + ": number of grids", sizeOf(Grid), Buckets, Buckets));
   for (uint32_t Blocks : *Grid)
-    LLMC_RETURN_IF_ERROR(checkRange(Name + ": grid", Blocks, 1, Most));
+    LLMC_RETURN_IF_ERROR(checkRange(Name + ": grid", Blocks, 0, Most));
   return Status::success();
 }
 
@@ -143,7 +145,7 @@ Status checkArg(const std::string &Name, const fb::Program &P,
   case fb::ArgKind::Null:
     return Status::success();
   case fb::ArgKind::Step:
-    if (A.index() >= KnownStepArgs)
+    if (A.index() >= KnownStepArgs && A.index() != LLMC_ARG_CUDA_TICKETS)
       return malformedError(Name + ": step argument " +
                             std::to_string(A.index()) +
                             " needs a newer runtime");
