@@ -137,7 +137,7 @@ def Exe_PackedWeightOp : Exe_Op<"packed_weight", [Symbol]> {
 def Exe_StateOp : Exe_Op<"state", [Symbol]> {
   let summary = "paged KV of all layers of one geometry";
   let description = [{
-    C1: all sizes are positive. C2: dtype is f32 or f16.
+    C1: all sizes are positive. C2: dtype is f32, f16 or i8 (codes and an f32 per token and half).
 
     ```mlir
     exe.state @kv {layers = 30, kv_heads = 3, head_dim = 64, v_head_dim = 64, dtype = f16}

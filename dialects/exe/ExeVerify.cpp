@@ -67,8 +67,9 @@ LogicalResult StateOp::verify() {
       getVHeadDim() < 1)
     return emitOpError(
         "C1: layers, kv_heads, head_dim and v_head_dim must be positive");
-  if (!getDtype().isF32() && !getDtype().isF16())
-    return emitOpError("C2: expected dtype f32 or f16, found ") << getDtype();
+  if (!getDtype().isF32() && !getDtype().isF16() && !getDtype().isInteger(8))
+    return emitOpError("C2: expected dtype f32, f16 or i8, found ")
+           << getDtype();
   return success();
 }
 

@@ -106,7 +106,7 @@ exe::PackedWeightOp ExeSymbols::weight(StringRef Name) {
   return Packed;
 }
 
-void ExeSymbols::makeStates(Type Dtype) {
+void ExeSymbols::makeStates(Type Cache) {
   llvm::SmallVector<llm::StateOp> Ops;
   for (llm::StateOp Op : Llm.getOp()->getRegion(0).getOps<llm::StateOp>())
     Ops.push_back(Op);
@@ -116,6 +116,10 @@ void ExeSymbols::makeStates(Type Dtype) {
   for (llm::StateOp Op : Ops) {
     int64_t Heads = Op.getKvHeads(), Dim = Op.getHeadDim(),
             VDim = Op.getVHeadDim();
+    // Only keys and values are kept as codes.
+    Type Dtype = Cache.isInteger(8) && Op.getKind() != "paged_kv"
+                     ? Type(B.getF16Type())
+                     : Cache;
     if (Op.getKind() == "record") {
       // A page holds one matrix of f32 per head, in as many rows of keys and
       // values as that takes.
@@ -125,8 +129,8 @@ void ExeSymbols::makeStates(Type Dtype) {
       Dim = Rows / 2;
       VDim = Rows - Dim;
     }
-    exe::StateOp &State =
-        ByGeometry[B.getDenseI64ArrayAttr({Heads, Dim, VDim})];
+    exe::StateOp &State = ByGeometry[B.getDenseI64ArrayAttr(
+        {Heads, Dim, VDim, Dtype.getIntOrFloatBitWidth()})];
     if (!State) {
       State = exe::StateOp::create(B, Op.getLoc(), "kv", 0, Heads, Dim, VDim,
                                    Dtype, /*page_bytes=*/0);

@@ -26,7 +26,7 @@ public:
 
   /// Makes one exe.state for all llm.states of one geometry and numbers the
   /// layers in each.
-  void makeStates(mlir::Type Dtype);
+  void makeStates(mlir::Type Cache);
   exe::BufferAttr state(llvm::StringRef State) const;
   llm::StateOp stateOf(llvm::StringRef Name) const;
   int64_t layerOf(llvm::StringRef State) const;

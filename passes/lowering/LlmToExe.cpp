@@ -3,6 +3,8 @@
 // slower. Nothing is decided here: layouts, numerics and cache type come from
 // choose-precision, scratch sizes from the kernels. Long because every op has a
 // few lines here.
+#include "compiler/kernels/CudaScratch.h"
+#include "compiler/kernels/ProductShape.h"
 #include "compiler/kernels/RowCode.h"
 #include "compiler/kernels/cpu/Scratch.h"
 #include "compiler/weights/Layout.h"
@@ -10,6 +12,7 @@
 #include "passes/lowering/Passes.h"
 #include "passes/lowering/PhaseBuilder.h"
 #include "passes/quant/TargetDesc.h"
+#include "passes/util/Rounding.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -54,6 +57,7 @@ private:
   LogicalResult lower(llm::RopeOp Op);
   LogicalResult lower(llm::KvWriteOp Op);
   LogicalResult lower(llm::AttentionOp Op);
+  void lowerRounded(llm::AttentionOp Op);
   LogicalResult lower(llm::ActivationOp Op);
   LogicalResult lower(llm::GluOp Op);
   LogicalResult lower(llm::AddOp Op);
@@ -85,11 +89,17 @@ private:
   int64_t weightType(StringRef Name);
   int64_t policy(Operation *Op);
   exe::BufferAttr scratch(Operation *Op, int64_t K);
+  exe::BufferAttr qkvRows(llm::QkvOp Op);
   template <typename OpTy> void product(PhaseBuilder &P, OpTy Op, int64_t K);
   int64_t kvType() {
-    return cast<TypeAttr>(Module->getAttr("llm.kv_cache")).getValue().isF32()
-               ? kernels::KvF32
-               : kernels::KvF16;
+    Type T = cast<TypeAttr>(Module->getAttr("llm.kv_cache")).getValue();
+    return T.isF32()        ? kernels::KvF32
+           : T.isInteger(8) ? kernels::KvI8
+                            : kernels::KvF16;
+  }
+  /// Of rows that are no keys or values: never codes.
+  int64_t rowType() {
+    return kvType() == kernels::KvF32 ? kernels::KvF32 : kernels::KvF16;
   }
 
   ModuleOp Module;
@@ -116,13 +126,15 @@ exe::BufferAttr StepLowering::weight(std::optional<StringRef> Name) {
 int64_t StepLowering::weightType(StringRef Name) {
   exe::PackedWeightOp Op = Symbols.weight(Name);
   StringRef Layout = Op ? Op.getLayout() : StringRef();
+  std::optional<llmc::Layout> Form = layoutOf(Layout.str());
+  if (Form && isFragment(*Form))
+    return fragmentNumber(*Form);
+  if (Form && isQuantized(*Form)) // panels or rows: of each target its own
+    return kernels::numberOf(formatOf(*Form));
   if (Layout.ends_with(".w8b32"))
     return kernels::WI8B32;
   if (Layout.ends_with(".bf16"))
     return kernels::WBF16;
-  std::optional<llmc::Layout> Form = layoutOf(Layout.str());
-  if (Form && isQuantized(*Form))
-    return static_cast<int64_t>(*Form);
   return Layout.ends_with(".f16") ? kernels::WF16 : kernels::WF32;
 }
 
@@ -131,9 +143,24 @@ int64_t StepLowering::policy(Operation *Op) {
   return A && A.getValue() == "int8" ? kernels::XI8 : kernels::XF32;
 }
 
+/// Raw sums of a qkv that mma products cannot rotate themselves.
+static int64_t rawRows(llm::QkvOp Op, llm::StateOp State) {
+  int64_t Dim = State.getHeadDim(), VDim = State.getVHeadDim();
+  if (kernels::hasTileHeads(Dim, VDim, Op.getRotaryHalf(), Op.getInterleaved()))
+    return 0;
+  return (Op.getHeads() + State.getKvHeads()) * Dim + State.getKvHeads() * VDim;
+}
+
 exe::BufferAttr StepLowering::scratch(Operation *Op, int64_t K) {
-  if (Target.Kind != TargetKind::Cpu)
-    return nullptr;
+  if (Target.Kind != TargetKind::Cpu) {
+    // Prepared rows of mma products.
+    FlatSymbolRefAttr W = Op->getAttrOfType<FlatSymbolRefAttr>("weight");
+    if (!W || !kernels::isFragment(weightType(W.getValue())))
+      return nullptr;
+    llm::QkvOp Qkv = dyn_cast<llm::QkvOp>(Op);
+    int64_t Raw = Qkv ? rawRows(Qkv, Symbols.stateOf(Qkv.getState())) : 0;
+    return Symbols.slot(Op->getLoc(), "xq", kernels::fragmentXqBytes(K, Raw));
+  }
   return Symbols.slot(Op->getLoc(), "xq",
                       kernels::xqBytesPerToken(K, policy(Op)));
 }
@@ -223,10 +250,32 @@ LogicalResult StepLowering::lower(llm::LinearOp Op) {
   return success();
 }
 
+/// The product of a qkv alone, where heads are rounded as a whole.
+exe::BufferAttr StepLowering::qkvRows(llm::QkvOp Op) {
+  exe::PackedWeightOp W = Symbols.weight(Op.getWeight());
+  if (!W)
+    return nullptr;
+  exe::BufferAttr Rows = Symbols.slot(Op.getLoc(), "qkv", W.getRows() * 4);
+  PhaseBuilder P = phase("linear");
+  product(P, Op, features(Op.getX()));
+  P.buffer("residual", nullptr)
+      .buffer("out", Rows)
+      .integer("n", W.getRows())
+      .integer("glu", 0)
+      .integer("activation", 0)
+      .integer("rows", kernels::RowsT)
+      .build(B, Op.getLoc());
+  return Rows;
+}
+
 LogicalResult StepLowering::lower(llm::QkvOp Op) {
   llm::StateOp State = Symbols.stateOf(Op.getState());
-  PhaseBuilder P = phase("qkv");
-  product(P, Op, features(Op.getX()));
+  bool Codes = kvType() == kernels::KvI8;
+  PhaseBuilder P = phase(Codes ? "qkv_finish" : "qkv");
+  if (Codes)
+    P.buffer("x", qkvRows(Op));
+  else
+    product(P, Op, features(Op.getX()));
   P.buffer("rope", in(Op.getTable()))
       .buffer("kv", Symbols.state(Op.getState()))
       .buffer("q_out", out(Op, "q"))
@@ -268,7 +317,40 @@ LogicalResult StepLowering::lower(llm::KvWriteOp Op) {
   return success();
 }
 
+/// With the file's roundings: a kernel of its own, that splits no sequences.
+void StepLowering::lowerRounded(llm::AttentionOp Op) {
+  llm::StateOp State = Symbols.stateOf(Op.getState());
+  Rounding Scores = roundingAt(Op, ScoreRoundingAttr),
+           Probabilities = roundingAt(Op, ProbRoundingAttr);
+  phase("attention_rounded")
+      .buffer("q", in(Op.getQ()))
+      .buffer("kv", Symbols.state(Op.getState()))
+      .buffer("out", out(Op, "a"))
+      .buffer("slopes", weight(Op.getSlopes()))
+      .buffer("sinks", weight(Op.getSinks()))
+      .integer("heads", Op.getHeads())
+      .integer("kv_heads", State.getKvHeads())
+      .integer("head_dim", State.getHeadDim())
+      .integer("v_head_dim", State.getVHeadDim())
+      .integer("window", Op.getWindow())
+      .integer("chunk", Op.getChunk())
+      .integer("kvtype", kvType())
+      .real("scale", Op.getScale())
+      .real("softcap", Op.getSoftcap())
+      .real("score_step", APFloat(float(Scores.Step)))
+      .real("score_low", APFloat(float(Scores.Low)))
+      .real("score_high", APFloat(float(Scores.High)))
+      .real("prob_step", APFloat(float(Probabilities.Step)))
+      .real("prob_low", APFloat(float(Probabilities.Low)))
+      .real("prob_high", APFloat(float(Probabilities.High)))
+      .build(B, Op.getLoc(), Symbols.layerOf(Op.getState()));
+}
+
 LogicalResult StepLowering::lower(llm::AttentionOp Op) {
+  if (Op->hasAttr(ScoreRoundingAttr) || Op->hasAttr(ProbRoundingAttr)) {
+    lowerRounded(Op);
+    return success();
+  }
   llm::StateOp State = Symbols.stateOf(Op.getState());
   int64_t Dim = State.getHeadDim(), VDim = State.getVHeadDim(),
           Heads = Op.getHeads();
@@ -276,11 +358,12 @@ LogicalResult StepLowering::lower(llm::AttentionOp Op) {
     return Op.emitError("a head of ")
            << std::max(Dim, VDim) << " is not supported, at most "
            << kernels::MaxHeadDim;
-  exe::BufferAttr Partial;
-  if (Target.Kind == TargetKind::Cpu)
-    Partial = Symbols.slot(
-        Op.getLoc(), "partial", 0,
-        kernels::attentionPartialBytes(Heads, VDim, Program.getMaxContext()));
+  int64_t Context = Program.getMaxContext();
+  exe::BufferAttr Partial =
+      Symbols.slot(Op.getLoc(), "partial", 0,
+                   Target.Kind == TargetKind::Cpu
+                       ? kernels::attentionPartialBytes(Heads, VDim, Context)
+                       : kernels::cudaPartialBytes(Heads, VDim, Context));
   phase("attention")
       .buffer("q", in(Op.getQ()))
       .buffer("kv", Symbols.state(Op.getState()))
@@ -373,6 +456,14 @@ LogicalResult StepLowering::lower(llm::ExpertsOp Op) {
   if (Target.Kind == TargetKind::Cpu)
     Xq = Symbols.slot(Op.getLoc(), "xq",
                       Each * kernels::xqBytesPerToken(K, policy(Op)));
+  else if (kernels::isFragment(weightType(Op.getWeight())))
+    Xq = Symbols.slot(
+        Op.getLoc(), "xq",
+        kernels::fragmentExpertBytes(K, int64_t(W.getRows()) / Experts, Slots,
+                                     Op.getCombine()));
+  else if (Op.getCombine()) // products before they are added
+    Xq = Symbols.slot(Op.getLoc(), "xq",
+                      Slots * (int64_t(W.getRows()) / Experts) * 4);
   phase("experts")
       .buffer("x", in(Op.getX()))
       .buffer("route", in(Op.getRoute()))
@@ -412,7 +503,7 @@ LogicalResult StepLowering::lower(llm::CausalConvOp Op) {
       .integer("n", features(Op.getX()))
       .integer("taps", Op.getTaps())
       .integer("activation", static_cast<int64_t>(Op.getActivation()))
-      .integer("kvtype", kvType())
+      .integer("kvtype", rowType())
       .build(B, Op.getLoc(), Symbols.layerOf(Op.getState()));
   return success();
 }
@@ -472,12 +563,6 @@ LogicalResult StepLowering::lower(llm::LogitsOp Op) {
 }
 
 LogicalResult StepLowering::lower(Operation *Op) {
-  if (Target.Kind != TargetKind::Cpu &&
-      isa<llm::RowwiseOp, llm::ExpertsOp, llm::TakeRowsOp,
-          llm::SelectByLengthOp, llm::CausalConvOp, llm::LinearAttentionOp>(Op))
-    return Op->emitError("'") << Op->getName()
-                              << "' has no CUDA kernel yet: compile for a CPU "
-                                 "target";
   for (Value V : Op->getResults()) {
     RankedTensorType Type = dyn_cast<RankedTensorType>(V.getType());
     if (!Type || Type.getRank() != 2 || Type.isDynamicDim(1))

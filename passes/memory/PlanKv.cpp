@@ -2,6 +2,7 @@
 // large one is and how many the promised contexts need.
 #include "passes/memory/Passes.h"
 
+#include "compiler/kernels/CudaScratch.h"
 #include "dialects/exe/ExeDialect.h"
 
 using namespace mlir;
@@ -18,9 +19,10 @@ public:
       bool Any = false;
       for (exe::StateOp State : Program.getBody().getOps<exe::StateOp>()) {
         int64_t Bits = State.getDtype().getIntOrFloatBitWidth();
-        State.setPageBytes(State.getLayers() * State.getKvHeads() *
-                           (State.getHeadDim() + State.getVHeadDim()) *
-                           Program.getPageTokens() * Bits / 8);
+        State.setPageBytes(
+            State.getLayers() * State.getKvHeads() *
+            kernels::kvBlockBytes(State.getHeadDim(), State.getVHeadDim(),
+                                  Program.getPageTokens(), Bits));
         Any = true;
       }
       int64_t PerSequence =

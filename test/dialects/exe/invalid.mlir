@@ -41,8 +41,8 @@ exe.packed_weight @packed_weight_c3 {rows = 4, cols = 1, layout = "vec.f32", off
 exe.state @state_c1 {layers = 0, kv_heads = 1, head_dim = 1, v_head_dim = 1, dtype = f16}
 
 // -----
-// expected-error @+1 {{C2: expected dtype f32 or f16, found 'i8'}}
-exe.state @state_c2 {layers = 1, kv_heads = 1, head_dim = 1, v_head_dim = 1, dtype = i8}
+// expected-error @+1 {{C2: expected dtype f32, f16 or i8, found 'i16'}}
+exe.state @state_c2 {layers = 1, kv_heads = 1, head_dim = 1, v_head_dim = 1, dtype = i16}
 
 // -----
 exe.program @step_c1 attributes {target = "t", buckets = array<i64: 8>, page_tokens = 64, max_context = 1, max_sequences = 1} {

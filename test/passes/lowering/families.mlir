@@ -1,13 +1,16 @@
 // RUN: llmc-opt %s "-llmc-choose-precision=precision=f32" "-llmc-llm-to-exe=max-tokens=64" | FileCheck %s
-// RUN: not llmc-opt %s "-llmc-choose-precision=precision=f16 target=sm_80" -llmc-llm-to-exe 2>&1 | FileCheck %s --check-prefix=CUDA
-// Experts, row programs and states become phases with their scratch and pages; CUDA targets say that they cannot.
+// RUN: llmc-opt %s "-llmc-choose-precision=precision=f16 target=sm_80" -llmc-llm-to-exe | FileCheck %s --check-prefix=CUDA
+// Experts, row programs and states become phases with their scratch and pages; on CUDA row programs and sums over experts have scratch.
 
 // A row of 32 inputs, 64 of a record of 8 by 8 in f32: two rows of a page of 64.
 // CHECK: exe.state @kv {dtype = f32, head_dim = 16 : i64, kv_heads = 1 : i64, layers = 1 : i64, v_head_dim = 16 : i64}
 // CHECK: exe.state @{{.*}} {dtype = f32, head_dim = 1 : i64, kv_heads = 1 : i64, layers = 1 : i64, v_head_dim = 1 : i64}
 // Packed rows of both slots of a token.
 // CHECK: exe.slot @xq{{.*}} {per_token = 256 : i64}
-// CUDA: error: 'llm.rowwise' has no CUDA kernel yet: compile for a CPU target
+// CUDA: exe.phase "rowwise" {{.*}}#exe.buf<slot, "xq">] {count = 3 : i64
+// CUDA: exe.phase "experts" {{.*}}#exe.buf<slot, "xq{{.*}}">] {combine = 0 : i64
+// CUDA: exe.phase "experts" {{.*}}#exe.buf<slot, "xq{{.*}}">] {combine = 1 : i64
+// CUDA: exe.phase "linear_attention" {{.*}} {block = 256 : i64
 module attributes {llm.model = {max_positions = 256 : i64}} {
   llm.source @s : tensor<64x32xf32> {file = 1, offset = 0, length = 8192}
   llm.source @c : tensor<96xf32> {data = dense<0.0> : tensor<96xf32>}

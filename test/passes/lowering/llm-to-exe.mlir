@@ -1,6 +1,7 @@
 // RUN: llmc-opt %s -split-input-file "-llmc-choose-precision=precision=int8" "-llmc-llm-to-exe=max-batch=2 max-tokens=64" | FileCheck %s
 // RUN: llmc-opt %s -split-input-file "-llmc-choose-precision=precision=f16 target=sm_80" -llmc-llm-to-exe | FileCheck %s --check-prefix=CUDA
-// Every llm op becomes one phase with the catalogue's constants; tied weights are packed once; scratch exists on the CPU only.
+// RUN: llmc-opt %s -split-input-file "-llmc-choose-precision=precision=f16 kv-cache=int8 target=sm_80" -llmc-llm-to-exe | FileCheck %s --check-prefix=CODES
+// Every llm op becomes one phase with the catalogue's constants; tied weights are packed once; scratch of products exists on the CPU only; heads become codes as a whole.
 
 // CHECK: llm.model = {max_positions = 2048 : i64}
 // CHECK-NOT: llm.weight
@@ -17,6 +18,7 @@ module attributes {llm.model = {max_positions = 2048 : i64}} {
   llm.weight @freq : tensor<8xf32> [#llm.piece<source = @c, begin = 0, count = 8>]
   llm.state @s1 {kind = "paged_kv", index = 1 : i64, kv_heads = 1 : i64, head_dim = 16 : i64, v_head_dim = 16 : i64}
   llm.state @s0 {kind = "paged_kv", index = 0 : i64, kv_heads = 1 : i64, head_dim = 16 : i64, v_head_dim = 16 : i64}
+  // CODES: exe.state @kv {dtype = i8
   // CHECK-NEXT: exe.state @kv {dtype = f16, head_dim = 16 : i64, kv_heads = 1 : i64, layers = 2 : i64, v_head_dim = 16 : i64}
   // CHECK-NEXT: exe.slot @x {per_token = 128 : i64}
   // CHECK-NEXT: exe.slot @rope {per_token = 64 : i64}
@@ -26,9 +28,8 @@ module attributes {llm.model = {max_positions = 2048 : i64}} {
   // CHECK: exe.packed_weight @emb {cols = 32 : i64, layout = "p16.w8b32", program = [#exe.source<name = "s", type = tensor<64x32xf32>, file = 1, offset = 0, length = 8192, begin = 0, count = 64, transposed = false>], rows = 64 : i64}
   // CHECK-NEXT: exe.packed_weight @freq {cols = 1 : i64, layout = "vec.f32", program = [#exe.source<name = "c", {{.*}} file = -1, {{.*}} data = dense<
   // CHECK-NOT: exe.packed_weight @head
-  // CUDA-NOT: exe.slot @xq
-  // CUDA-NOT: exe.slot @partial
-  // CUDA: exe.packed_weight @emb {cols = 32 : i64, layout = "n.f16"
+  // CUDA: exe.slot @partial {fixed = 10240 : i64, per_token = 0 : i64}
+  // CUDA: exe.packed_weight @emb {cols = 32 : i64, layout = "m16.f16"
   func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>) -> tensor<?x64xf32> {
     // CHECK: exe.step {
     // CHECK-NEXT: exe.phase "embed" [#exe.buf<arg, "ids">, #exe.buf<weight, "emb">, #exe.buf<slot, "x">] {hidden = 32 : i64, scale = 2.000000e+00 : f32, vocab = 64 : i64, wtype = 1 : i64} {source_nodes = ["/Gather", "/Mul"]}
@@ -37,7 +38,9 @@ module attributes {llm.model = {max_positions = 2048 : i64}} {
     %r = llm.rope_table %pos {freq = @freq} : (tensor<?xi32>) -> tensor<?x16xf32>
     // CHECK-NEXT: exe.phase "qkv" [#exe.buf<slot, "x">, #exe.buf<weight, "gain">, #exe.buf<none>, #exe.buf<weight, "emb">, #exe.buf<none>, #exe.buf<slot, "rope">, #exe.buf<state, "kv">, #exe.buf<slot, "q">, #exe.buf<slot, "xq">]
     // CHECK-SAME: {eps = 9.99999974E-6 : f32, head_dim = 16 : i64, heads = 2 : i64, interleaved = 1 : i64, k = 32 : i64, kv_heads = 1 : i64, kvtype = 1 : i64, norm = 1 : i64, rotary_half = 8 : i64, v_head_dim = 16 : i64, wtype = 1 : i64, xpolicy = 1 : i64} {layer = 1 : i64}
-    // CUDA: exe.phase "qkv" {{.*}} #exe.buf<none>] {eps{{.*}} wtype = 2 : i64, xpolicy = 0 : i64}
+    // CODES: exe.phase "linear" {{.*}}#exe.buf<weight, "emb">{{.*}} #exe.buf<slot, "qkv">, {{.*}} n = 64 : i64, norm = 1 : i64
+    // CODES-NEXT: exe.phase "qkv_finish" [#exe.buf<slot, "qkv">, #exe.buf<slot, "rope">, #exe.buf<state, "kv">, #exe.buf<slot, "q">] {head_dim = 16 : i64, heads = 2 : i64, interleaved = 1 : i64, kv_heads = 1 : i64, kvtype = 2 : i64, rotary_half = 8 : i64, v_head_dim = 16 : i64} {layer = 1 : i64}
+    // CUDA: exe.phase "qkv" {{.*}} #exe.buf<slot, "xq">] {eps{{.*}} wtype = 4 : i64, xpolicy = 0 : i64}
     %q = llm.qkv %x, %r {weight = @head, state = @s1, heads = 2 : i64, rotary_half = 8 : i64, interleaved = true, norm = 1 : i64, gain = @gain, eps = 1.0e-5 : f32} : (tensor<?x32xf32>, tensor<?x16xf32>) -> tensor<?x32xf32>
     // CHECK-NEXT: exe.phase "attention" [#exe.buf<slot, "q">, #exe.buf<state, "kv">, #exe.buf<slot, "a">, #exe.buf<slot, "partial">, #exe.buf<none>, #exe.buf<none>] {chunk = 0 : i64, head_dim = 16 : i64, heads = 2 : i64, kv_heads = 1 : i64, kvtype = 1 : i64, scale = 2.500000e-01 : f32, softcap = 0.000000e+00 : f32, v_head_dim = 16 : i64, window = 7 : i64} {layer = 1 : i64}
     %a = llm.attention %q, @s1 {heads = 2 : i64, scale = 0.25 : f32, window = 7 : i64} : (tensor<?x32xf32>) -> tensor<?x32xf32>
@@ -72,6 +75,7 @@ module {
     %n = llm.norm %x {kind = 1 : i64, gain = @gain, eps = 1.0e-5 : f32, heads = 2 : i64} : (tensor<?x32xf32>) -> tensor<?x32xf32>
     // CUDA-NEXT: exe.phase "rope" [#exe.buf<slot, "norm">, #exe.buf<slot, "rope">, #exe.buf<slot, "rope_{{.*}}">] {head_dim = 16 : i64, heads = 2 : i64, interleaved = 0 : i64, rotary_half = 8 : i64}
     %k = llm.rope %n, %r {heads = 2 : i64, head_dim = 16 : i64, rotary_half = 8 : i64} : (tensor<?x32xf32>, tensor<?x16xf32>) -> tensor<?x32xf32>
+    // CODES: exe.phase "kv_write" {{.*}} kvtype = 2 : i64
     // CUDA-NEXT: exe.phase "kv_write" [#exe.buf<slot, "rope_{{.*}}">, #exe.buf<slot, "x">, #exe.buf<state, "kv">] {head_dim = 16 : i64, kv_heads = 2 : i64, kvtype = 1 : i64, v_head_dim = 16 : i64}
     llm.kv_write %k, %x, @s0 : tensor<?x32xf32>, tensor<?x32xf32>
     // CUDA-NEXT: exe.phase "glu" [#exe.buf<slot, "x">, #exe.buf<slot, "norm">, #exe.buf<slot, "glu">] {activation = 1 : i64, n = 32 : i64}
