@@ -84,6 +84,28 @@ biasOf(const Tensor &T, int64_t Queries, int64_t Keys) {
   });
 }
 
+/// What both ops do to scores: padding mask, bias, and with `unidirectional`
+/// causality, the queries being the last rows of the keys.
+Result<Attend> scoresOf(const OpCall &C, const Tensor &Padding,
+                        const Tensor &ScoreBias, const HeadTensor &Q,
+                        const HeadTensor &K) {
+  LLMC_ASSIGN_OR_RETURN(KeyMask Mask,
+                        KeyMask::of(Padding, Q.Batch, Q.Rows, K.Rows,
+                                    C.floatAttr("mask_filter_value", -10000)));
+  LLMC_ASSIGN_OR_RETURN(auto Bias, biasOf(ScoreBias, Q.Rows, K.Rows));
+  bool Causal = C.attr("unidirectional", 0) != 0;
+  Attend How;
+  How.Scale = C.floatAttr("scale", 0);
+  How.Bias = [Mask = std::move(Mask), Bias = std::move(Bias), Causal,
+              Offset = K.Rows - Q.Rows](int64_t B, int64_t H, int64_t S,
+                                        int64_t T) {
+    if (Causal && T > Offset + S)
+      return Never;
+    return Mask.at(B, S, T) + Bias(B, H, S, T);
+  };
+  return How;
+}
+
 /// Part `First` of `Parts` of [B, S, N, Parts, H].
 Result<HeadTensor> fromPacked(const OpCall &C, const Tensor &X, int64_t First) {
   int64_t B = X.Shape[0], S = X.Shape[1], N = X.Shape[2], P = X.Shape[3],
@@ -200,20 +222,8 @@ Outputs multiHead(const OpCall &C, const Places &At) {
   LLMC_ASSIGN_OR_RETURN(int64_t Rows, C.scalar(At.PastLength, -1));
   LLMC_ASSIGN_OR_RETURN(HeadTensor K, withPast(C, PastK, Rows, X.K));
   LLMC_ASSIGN_OR_RETURN(HeadTensor V, withPast(C, PastV, Rows, X.V));
-  LLMC_ASSIGN_OR_RETURN(KeyMask Mask,
-                        KeyMask::of(C.in(At.Mask), X.Q.Batch, X.Q.Rows, K.Rows,
-                                    C.floatAttr("mask_filter_value", -10000)));
-  LLMC_ASSIGN_OR_RETURN(auto Bias,
-                        biasOf(C.in(At.ScoreBias), X.Q.Rows, K.Rows));
-  bool Causal = C.attr("unidirectional", 0) != 0;
-  int64_t Offset = K.Rows - X.Q.Rows;
-  Attend How;
-  How.Scale = C.floatAttr("scale", 0);
-  How.Bias = [&](int64_t B, int64_t H, int64_t S, int64_t T) {
-    if (Causal && T > Offset + S)
-      return Never;
-    return Mask.at(B, S, T) + Bias(B, H, S, T);
-  };
+  LLMC_ASSIGN_OR_RETURN(Attend How,
+                        scoresOf(C, C.in(At.Mask), C.in(At.ScoreBias), X.Q, K));
   DType Type = C.in(0).Type;
   LLMC_ASSIGN_OR_RETURN(Tensor Out, attend(C.Limit, How, X.Q, K, V, Type));
   LLMC_ASSIGN_OR_RETURN(Tensor PresentK, present(C, K, PastK, Rows >= 0, Type));
@@ -268,19 +278,7 @@ Outputs attention(const OpCall &C) {
   Rows = Shared ? Rows : -1;
   LLMC_ASSIGN_OR_RETURN(HeadTensor K, withPast(C, PastK, Rows, NewK));
   LLMC_ASSIGN_OR_RETURN(HeadTensor V, withPast(C, PastV, Rows, NewV));
-  LLMC_ASSIGN_OR_RETURN(KeyMask Mask,
-                        KeyMask::of(C.in(3), Q.Batch, Q.Rows, K.Rows,
-                                    C.floatAttr("mask_filter_value", -10000)));
-  LLMC_ASSIGN_OR_RETURN(auto Bias, biasOf(C.in(5), Q.Rows, K.Rows));
-  bool Causal = C.attr("unidirectional", 0) != 0;
-  int64_t Offset = K.Rows - Q.Rows;
-  Attend How;
-  How.Scale = C.floatAttr("scale", 0);
-  How.Bias = [&](int64_t B, int64_t H, int64_t S, int64_t T) {
-    if (Causal && T > Offset + S)
-      return Never;
-    return Mask.at(B, S, T) + Bias(B, H, S, T);
-  };
+  LLMC_ASSIGN_OR_RETURN(Attend How, scoresOf(C, C.in(3), C.in(5), Q, K));
   DType Type = C.in(0).Type;
   LLMC_ASSIGN_OR_RETURN(Tensor Out, attend(C.Limit, How, Q, K, V, Type));
   LLMC_ASSIGN_OR_RETURN(Tensor PresentK, present(C, K, PastK, Shared, Type));

@@ -1,6 +1,7 @@
 // MoE and QMoE of com.microsoft: the k best experts of each token.
 #include "compiler/eval/Microsoft.h"
 #include "compiler/eval/Ops.h"
+#include "compiler/weights/Encoding.h"
 
 #include <cmath>
 #include <limits>
@@ -64,6 +65,8 @@ Result<Layer> plainLayer(const OpCall &C, const Tensor &T, const Tensor &Bias,
 Result<Layer> quantLayer(const OpCall &C, const Tensor &T, const Tensor &Scales,
                          const Tensor &Zero, const Tensor &Bias,
                          int64_t Columns, int64_t Bits) {
+  if (isFloat(T.Type) && !Scales.present()) // llmc-canonicalize-quantized
+    return plainLayer(C, T, Bias, Columns);
   if (T.rank() != 3 || T.Type != DType::U8 || T.Shape[2] * 8 / Bits != Columns)
     return malformedError("experts: weights are " + describe(T) +
                           ", expected " + std::to_string(Columns) +
@@ -98,6 +101,76 @@ Result<Layer> quantLayer(const OpCall &C, const Tensor &T, const Tensor &Scales,
     W = (W - Z[At]) * S[At];
   }
   LLMC_RETURN_IF_ERROR(addBias(L, Bias));
+  return L;
+}
+
+/// The operands of one layer in floats of 4 or 8 bits.
+struct FloatCodes {
+  const Tensor &Codes, &Scales, &Global, &Bias;
+};
+
+/// Floats of 4 bits [E, R, C / 2] (nvfp4 also [E, C, R / 2]) or of 8 bits
+/// [E, R, C], with scales of blocks and of whole experts.
+Result<Layer> floatLayer(const OpCall &C, const FloatCodes &F,
+                         int64_t Columns) {
+  llvm::StringRef Kind = C.text("quant_type", "int");
+  bool Fp8 = Kind == "fp8";
+  int64_t Block = Fp8 ? C.attr("block_size", 0) : (Kind == "nvfp4" ? 16 : 32);
+  const Tensor &T = F.Codes;
+  if (T.rank() != 3 || (Block > 0 && F.Scales.rank() != 3))
+    return malformedError("experts: weights are " + describe(T) + ", scales " +
+                          describe(F.Scales));
+  int64_t Count = T.count() * (Fp8 ? 1 : 2), E = T.Shape[0];
+  LLMC_RETURN_IF_ERROR(C.Limit.work(2 * Count));
+  Layer L{E, E && Columns ? Count / E / Columns : 0, Columns, {}, {}};
+  // Which way round the dims of nvfp4 name it, and its bytes lie.
+  bool Named = Kind == "nvfp4" && T.Shape[1] == Columns &&
+               T.Shape[2] * 2 == F.Scales.Shape[1];
+  bool Turned = Named && C.attr("weights_prepacked", -1) != 1;
+  if (L.Rows * Columns * E != Count ||
+      (!Named && (T.Shape[2] * (Fp8 ? 1 : 2) != Columns)))
+    return malformedError("experts: weights are " + describe(T) +
+                          ", expected " + std::to_string(Columns) + " columns");
+  std::vector<double> Codes;
+  if (Fp8) {
+    Codes = load<double>(T);
+  } else {
+    Encoding Book;
+    Book.Code = DType::F4E2M1;
+    const float *Values = codebookOf(Book);
+    Codes = unpackCodes(T, 1, Count / 2, Count, 4);
+    for (double &Code : Codes)
+      Code = static_cast<double>(Values[static_cast<int>(Code)]);
+  }
+  int64_t BlockRows = Fp8 ? Block : 1, Across = 1, Down = 1;
+  std::vector<double> S, G;
+  if (Block > 0) {
+    Across = (Columns + Block - 1) / Block;
+    Down = (L.Rows + BlockRows - 1) / BlockRows;
+    if (F.Scales.count() != E * Across * Down)
+      return malformedError("experts: scales are " + describe(F.Scales) +
+                            " for " + describe(T));
+    S = load<double>(F.Scales);
+  }
+  if (!Fp8 || Block <= 0) {
+    if (F.Global.count() != E)
+      return malformedError("experts: a global scale of " + describe(F.Global) +
+                            " for " + std::to_string(E) + " experts");
+    G = load<double>(F.Global);
+  }
+  L.W.resize(Codes.size());
+  for (int64_t I = 0; I < Count; ++I) {
+    int64_t Expert = I / (L.Rows * Columns), In = I % (L.Rows * Columns);
+    int64_t R = In / Columns, Col = In % Columns;
+    size_t From =
+        static_cast<size_t>(Turned ? (Expert * Columns + Col) * L.Rows + R : I);
+    double Scale = G.empty() ? 1 : G[static_cast<size_t>(Expert)];
+    if (!S.empty())
+      Scale *= S[static_cast<size_t>((Expert * Down + R / BlockRows) * Across +
+                                     Col / Block)];
+    L.W[static_cast<size_t>(I)] = Codes[From] * Scale;
+  }
+  LLMC_RETURN_IF_ERROR(addBias(L, F.Bias));
   return L;
 }
 
@@ -207,19 +280,40 @@ Routed route(const double *Logits, const double *Weights, int64_t N, int64_t K,
   return Out;
 }
 
+/// The two experts of the sparse mixer (Phi-3.5-MoE, jitter 0.01): each weighs
+/// its softmax among those that are nearly as large, the second one without
+/// the first.
+Routed mixSparsely(const double *Logits, int64_t N) {
+  constexpr double Near = 0.02;
+  Routed Out;
+  for (int Round = 0; Round < 2; ++Round) {
+    int64_t First = Round ? Out.Experts[0] : -1, Best = -1;
+    for (int64_t I = 0; I < N; ++I)
+      if (I != First && (Best < 0 || Logits[I] > Logits[Best]))
+        Best = I;
+    double Max = Logits[Best], Sum = 0;
+    for (int64_t I = 0; I < N; ++I)
+      if (I != First &&
+          !((Max - Logits[I]) / std::max(std::abs(Logits[I]), Max) > Near))
+        Sum += std::exp(Logits[I] - Max);
+    Out.Experts.push_back(Best);
+    Out.Weights.push_back(1 / Sum);
+  }
+  return Out;
+}
+
 struct Experts {
   Layer First, Second;
   std::optional<Layer> Third;
 };
 
 Result<Tensor> run(const OpCall &C, const Experts &E, const Tensor &Weights) {
-  if (C.attr("use_sparse_mixer", 0))
-    return unsupportedError("evaluation: use_sparse_mixer");
+  bool Sparse = C.attr("use_sparse_mixer", 0) != 0;
   const Tensor &X = C.in(0), &Router = C.in(1);
   int64_t D = E.First.Columns, Tokens = D ? X.count() / D : 0,
           N = E.First.Experts, K = C.attr("k", 1);
   if (Router.count() != Tokens * N || K < 1 || K > N || E.Second.Experts != N ||
-      E.Second.Rows != D ||
+      E.Second.Rows != D || (Sparse && K != 2) ||
       (Weights.present() && Weights.count() != Router.count()))
     return malformedError("experts: router_probs are " + describe(Router) +
                           " for " + std::to_string(N) + " experts and " +
@@ -234,9 +328,10 @@ Result<Tensor> run(const OpCall &C, const Experts &E, const Tensor &Weights) {
   Activation A = activationOf(C);
   for (int64_t T = 0; T < Tokens; ++T) {
     std::vector<double> Row(In.begin() + T * D, In.begin() + (T + 1) * D);
-    Routed R = route(Logits.data() + T * N,
-                     Given.empty() ? nullptr : Given.data() + T * N, N, K,
-                     C.attr("normalize_routing_weights", 0) != 0);
+    Routed R = Sparse ? mixSparsely(Logits.data() + T * N, N)
+                      : route(Logits.data() + T * N,
+                              Given.empty() ? nullptr : Given.data() + T * N, N,
+                              K, C.attr("normalize_routing_weights", 0) != 0);
     for (size_t I = 0; I < R.Experts.size(); ++I) {
       std::vector<double> First = E.First.apply(R.Experts[I], Row), Third;
       if (E.Third)
@@ -278,9 +373,7 @@ Outputs moe(const OpCall &C) {
 }
 
 Outputs quantMoe(const OpCall &C) {
-  if (C.text("quant_type", "int") != "int")
-    return unsupportedError("evaluation: QMoE of quant_type '" +
-                            C.text("quant_type", "int").str() + "'");
+  bool Floats = C.text("quant_type", "int") != "int";
   if (C.in(0).rank() < 1)
     return malformedError("experts: input is " + describe(C.in(0)));
   int64_t D = C.in(0).Shape.back(), Bits = C.attr("expert_weight_bits", 4);
@@ -291,10 +384,24 @@ Outputs quantMoe(const OpCall &C) {
   for (llvm::StringRef Own :
        {"fc1_expert_weight_bits", "fc2_expert_weight_bits",
         "fc3_expert_weight_bits"})
-    if (int64_t B = Width(Own); B != 2 && B != 4 && B != 8)
+    if (int64_t B = Width(Own); B < 2 || B > 8)
       return unsupportedError("evaluation: experts of " + std::to_string(B) +
                               " bits");
   Experts E;
+  const auto FloatsOf = [&](size_t At, size_t Global, int64_t Columns) {
+    return floatLayer(C, {C.in(At), C.in(At + 1), C.in(Global), C.in(At + 2)},
+                      Columns);
+  };
+  if (Floats) {
+    LLMC_ASSIGN_OR_RETURN(E.First, FloatsOf(2, 15, D));
+    if (C.in(8).present()) {
+      LLMC_ASSIGN_OR_RETURN(E.Third, FloatsOf(8, 15, D));
+    }
+    LLMC_ASSIGN_OR_RETURN(
+        E.Second,
+        FloatsOf(5, 16, innerSize(C, E.First.Rows, E.Third.has_value())));
+    return one(run(C, E, C.in(14)));
+  }
   LLMC_ASSIGN_OR_RETURN(E.First,
                         quantLayer(C, C.in(2), C.in(3), C.in(11), C.in(4), D,
                                    Width("fc1_expert_weight_bits")));

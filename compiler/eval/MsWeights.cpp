@@ -3,8 +3,7 @@
 // dialects/onnx/MsWeightOps.td.
 #include "compiler/eval/Microsoft.h"
 #include "compiler/eval/Ops.h"
-
-#include <array>
+#include "compiler/weights/Encoding.h"
 
 namespace llmc::eval {
 
@@ -14,9 +13,13 @@ std::vector<double> unpackCodes(const Tensor &Packed, int64_t Rows,
   unsigned Mask = (1u << Bits) - 1;
   for (int64_t R = 0; R < Rows; ++R)
     for (int64_t I = 0; I < Count; ++I) {
-      uint8_t Byte =
-          Packed.Bytes[static_cast<size_t>(R * Bytes + I * Bits / 8)];
-      Out[static_cast<size_t>(R * Count + I)] = (Byte >> (I * Bits % 8)) & Mask;
+      // Codes of 3 and 5 to 7 bits may lie in two bytes.
+      size_t At = static_cast<size_t>(R * Bytes + I * Bits / 8);
+      unsigned Shift = static_cast<unsigned>(I * Bits % 8);
+      unsigned Two = Packed.Bytes[At];
+      if (Shift + Bits > 8)
+        Two |= static_cast<unsigned>(Packed.Bytes[At + 1]) << 8;
+      Out[static_cast<size_t>(R * Count + I)] = (Two >> Shift) & Mask;
     }
   return Out;
 }
@@ -65,7 +68,7 @@ Result<Tensor> timesRows(const OpCall &C, const std::vector<double> &W,
 Outputs matMulNBits(const OpCall &C) {
   int64_t N = C.attr("N", 0), K = C.attr("K", 0), Bits = C.attr("bits", 4),
           Block = C.attr("block_size", 0);
-  if (N < 1 || K < 1 || Block < 16 || (Bits != 2 && Bits != 4 && Bits != 8))
+  if (N < 1 || K < 1 || Block < 16 || Bits < 2 || Bits > 8)
     return malformedError("MatMulNBits: N " + std::to_string(N) + ", K " +
                           std::to_string(K) + ", bits " + std::to_string(Bits) +
                           ", block_size " + std::to_string(Block));
@@ -105,30 +108,6 @@ Outputs matMulNBits(const OpCall &C) {
   return one(timesRows(C, W, N, K, C.in(5)));
 }
 
-/// Values of the 4-bit codes of bitsandbytes (bitsandbytes/functional.py,
-/// create_normal_map and create_fp4_map).
-constexpr std::array<float, 16> Fp4 = {
-    0.0f,         0.00520833333f, 0.66666667f,  1.0f,  0.33333333f,
-    0.5f,         0.16666667f,    0.25f,        -0.0f, -0.00520833333f,
-    -0.66666667f, -1.0f,          -0.33333333f, -0.5f, -0.16666667f,
-    -0.25f};
-constexpr std::array<float, 16> Nf4 = {-1.0f,
-                                       -0.6961928009986877f,
-                                       -0.5250730514526367f,
-                                       -0.39491748809814453f,
-                                       -0.28444138169288635f,
-                                       -0.18477343022823334f,
-                                       -0.09105003625154495f,
-                                       0.0f,
-                                       0.07958029955625534f,
-                                       0.16093020141124725f,
-                                       0.24611230194568634f,
-                                       0.33791524171829224f,
-                                       0.44070982933044434f,
-                                       0.5626170039176941f,
-                                       0.7229568362236023f,
-                                       1.0f};
-
 Outputs matMulBnb4(const OpCall &C) {
   int64_t N = C.attr("N", 0), K = C.attr("K", 0),
           Block = C.attr("block_size", 0);
@@ -139,7 +118,9 @@ Outputs matMulBnb4(const OpCall &C) {
   LLMC_RETURN_IF_ERROR(expectCount(C.in(1), "B", ceilDiv(N * K, 2)));
   LLMC_RETURN_IF_ERROR(expectCount(C.in(2), "absmax", ceilDiv(N * K, Block)));
   LLMC_RETURN_IF_ERROR(C.Limit.work(N * K));
-  const std::array<float, 16> &Values = C.attr("quant_type", 0) ? Nf4 : Fp4;
+  Encoding Book;
+  Book.Table = C.attr("quant_type", 0) ? CodeTable::Nf4 : CodeTable::BnbFp4;
+  const float *Values = codebookOf(Book);
   std::vector<double> Max = load<double>(C.in(2)),
                       W(static_cast<size_t>(N * K));
   for (int64_t I = 0; I < N * K; ++I) {

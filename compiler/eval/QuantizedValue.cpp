@@ -72,13 +72,21 @@ Result<Tensor> quantizedValue(llm::QuantizedValueOp Op,
                                                   Type.getShape().end())));
   const auto Read = [&](llm::SourceOp Source,
                         std::vector<uint8_t> &Bytes) -> Status {
-    for (onnx::WeightDataOp Data : Module.getOps<onnx::WeightDataOp>())
-      if (Data.getFile() == *Source.getFile() &&
-          Data.getOffset() == *Source.getOffset() &&
-          Data.getLength() == *Source.getLength())
-        return Reader ? Reader(Data, Bytes)
-                      : unsupportedError("evaluation: weights cannot be read "
-                                         "here");
+    // The whole of a tensor of the graph, or a part of one.
+    uint64_t Begin = *Source.getOffset(), Size = *Source.getLength();
+    for (onnx::WeightDataOp Data : Module.getOps<onnx::WeightDataOp>()) {
+      if (Data.getFile() != *Source.getFile() || Data.getOffset() > Begin ||
+          Size > Data.getLength() ||
+          Begin - Data.getOffset() > Data.getLength() - Size)
+        continue;
+      if (!Reader)
+        return unsupportedError("evaluation: weights cannot be read here");
+      LLMC_RETURN_IF_ERROR(Reader(Data, Bytes));
+      size_t Skip = static_cast<size_t>(Begin - Data.getOffset());
+      Bytes.erase(Bytes.begin(), Bytes.begin() + static_cast<ptrdiff_t>(Skip));
+      Bytes.resize(static_cast<size_t>(Size));
+      return Status::success();
+    }
     return internalError("source " + Source.getSymName().str() +
                          " is not in the graph");
   };

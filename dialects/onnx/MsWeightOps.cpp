@@ -29,11 +29,12 @@ LogicalResult verifyRange(Operation *Op, StringRef Name, StringRef What,
 }
 
 LogicalResult verifyBits(Operation *Op, StringRef Name, StringRef What,
-                         int64_t Bits) {
-  if (Bits == 2 || Bits == 4 || Bits == 8)
+                         int64_t Bits, bool Three = false) {
+  if (Bits == 2 || (Bits == 3 && Three) || Bits == 4 || Bits == 8)
     return success();
   return msError(Op, Name) << "C1: " << What << " is " << Bits
-                           << ", supported are 2, 4 and 8";
+                           << ", supported are 2, " << (Three ? "3, " : "")
+                           << "4 and 8";
 }
 
 LogicalResult verifyBlockSize(Operation *Op, StringRef Name, int64_t Size) {
@@ -73,7 +74,7 @@ LogicalResult MsMatMulNBitsOp::verify() {
   constexpr llvm::StringLiteral Name = "MatMulNBits";
   int64_t Cols = getK(), Rows = getN(), Bits = getBits(),
           Block = getBlockSize();
-  if (failed(verifyBits(*this, Name, "bits", Bits)) ||
+  if (failed(verifyRange(*this, Name, "bits", Bits, 2, 8)) ||
       failed(verifyBlockSize(*this, Name, Block)) ||
       failed(verifyRange(*this, Name, "K", Cols, 1, 1 << 24)) ||
       failed(verifyRange(*this, Name, "N", Rows, 1, 1 << 24)))
@@ -166,12 +167,17 @@ LogicalResult MsQMoEOp::verify() {
     return failure();
   if (getQuantType() != "int")
     return success();
+  if (getWeightsPrepacked() == 1)
+    return msError(*this, Name)
+           << "weights_prepacked is 1 (weights in the order of one GPU "
+              "kernel), expected 0 or -1; give the file before prepacking";
   std::optional<int64_t> Own[] = {getFc1ExpertWeightBits(),
                                   getFc2ExpertWeightBits(),
                                   getFc3ExpertWeightBits()};
   for (std::optional<int64_t> Bits : Own)
     if (Bits && *Bits != 0 &&
-        failed(verifyBits(*this, Name, "an expert_weight_bits", *Bits)))
+        failed(verifyBits(*this, Name, "an expert_weight_bits", *Bits, true)))
       return failure();
-  return verifyBits(*this, Name, "expert_weight_bits", getExpertWeightBits());
+  return verifyBits(*this, Name, "expert_weight_bits", getExpertWeightBits(),
+                    true);
 }

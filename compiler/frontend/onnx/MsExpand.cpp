@@ -109,9 +109,10 @@ static const Expansion *findExpansion(llvm::StringRef Name) {
   return nullptr;
 }
 
-const OpSpec *llmc::findExpandedOp(llvm::StringRef Name) {
+const OpSpec *llmc::findExpandedOp(llvm::StringRef Domain,
+                                   llvm::StringRef Name) {
   const Expansion *E = findExpansion(Name);
-  return E ? &E->Spec : nullptr;
+  return E && E->Spec.Domain == Domain ? &E->Spec : nullptr;
 }
 
 Status llmc::expandNode(PendingNode &Node, OpBuilder &B,

@@ -8,9 +8,9 @@
 
 namespace llmc {
 
-/// The specification of such an op of com.microsoft, without a mnemonic; null
-/// for another.
-const OpSpec *findExpandedOp(llvm::StringRef Name);
+/// The specification of such an op, without a mnemonic; null for another. The
+/// domain of ai.onnx is empty.
+const OpSpec *findExpandedOp(llvm::StringRef Domain, llvm::StringRef Name);
 
 /// Builds the ops of a node whose specification is of findExpandedOp. Results
 /// are in the order of its outputs, null where the node does not use one.

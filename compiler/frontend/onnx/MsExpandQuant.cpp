@@ -1,8 +1,11 @@
-// Ops of com.microsoft on quantised tensors: they become the op on numbers
-// between DequantizeLinear and QuantizeLinear, which is what they mean.
+// Ops on quantised tensors, most of com.microsoft: they become the op on
+// numbers between DequantizeLinear and QuantizeLinear, which is what they mean.
 #include "compiler/frontend/onnx/MsExpand.h"
 
 #include "dialects/onnx/Onnx.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/SymbolTable.h"
 
 using namespace llmc;
 using namespace mlir;
@@ -52,6 +55,66 @@ Status dynamicQuantizeMatMul(Expander &X, Results &Out) {
   return Status::success();
 }
 
+/// The bytes of a constant as elements of another type, of 4 or 8 bits; null
+/// when V is none.
+Value seenAs(Expander &X, Value V, FloatType Element) {
+  RankedTensorType Bytes = dyn_cast<RankedTensorType>(V.getType());
+  if (!Bytes || Bytes.getRank() < 1 || !Bytes.getElementType().isInteger(8))
+    return {};
+  int64_t Each = 8 / int64_t(Element.getWidth());
+  SmallVector<int64_t> Shape(Bytes.getShape());
+  Shape.back() *= Each;
+  RankedTensorType Type = RankedTensorType::get(Shape, Element);
+  if (llmc::onnx::ConstantOp C = V.getDefiningOp<llmc::onnx::ConstantOp>()) {
+    // The attribute has a byte for each element.
+    std::vector<char> All;
+    for (APInt Byte : cast<DenseElementsAttr>(C.getValue()).getValues<APInt>())
+      for (int64_t I = 0; I < Each; ++I)
+        All.push_back(char(Byte.extractBitsAsZExtValue(
+            Element.getWidth(), unsigned(I) * Element.getWidth())));
+    return llmc::onnx::ConstantOp::create(
+        X.B, X.Node.Loc, DenseElementsAttr::getFromRawBuffer(Type, All));
+  }
+  llmc::onnx::WeightOp Weight = V.getDefiningOp<llmc::onnx::WeightOp>();
+  ModuleOp Module = Weight ? Weight->getParentOfType<ModuleOp>() : ModuleOp();
+  if (!Module)
+    return {};
+  SymbolTable Symbols(Module);
+  llmc::onnx::WeightDataOp Data =
+      Symbols.lookup<llmc::onnx::WeightDataOp>(Weight.getDataAttr().getValue());
+  std::string Name;
+  llvm::raw_string_ostream(Name) << Data.getSymName() << " as " << Element;
+  if (!Symbols.lookup(Name)) {
+    OpBuilder::InsertionGuard Guard(X.B);
+    X.B.setInsertionPoint(Data);
+    llmc::onnx::WeightDataOp::create(X.B, Data.getLoc(), Name, Data.getFile(),
+                                     Data.getOffset(), Data.getLength(), Type);
+  }
+  return llmc::onnx::WeightOp::create(X.B, X.Node.Loc, Type, Name);
+}
+
+/// Codes of 4 bits and scales of 8 as bytes, and a scale for all.
+Status matMulFp4Weight(Expander &X, Results &Out) {
+  MLIRContext *Context = X.B.getContext();
+  Value Codes = seenAs(X, X.in(1), Float4E2M1FNType::get(Context)),
+        Scales = seenAs(X, X.in(2), Float8E4M3FNType::get(Context));
+  if (!Codes || !Scales)
+    return X.unsupported("has weights or scales that are no bytes of the file");
+  Value Blocks = X.op("dequantize_linear", {Scales, X.in(3), Value()}, {},
+                      X.B.getF32Type());
+  Value W = X.op("dequantize_linear", {Codes, Blocks, Value()},
+                 {X.attr("axis", int64_t(1)),
+                  X.attr("block_size", X.integer("block_size", 16))},
+                 X.B.getF32Type());
+  Type T = X.elementOf(X.in(0));
+  if (!T.isF32())
+    W = X.op("cast", {W}, {X.B.getNamedAttr("to", TypeAttr::get(T))}, T);
+  W = X.op("transpose", {W},
+           {X.B.getNamedAttr("perm", X.B.getDenseI64ArrayAttr({1, 0}))});
+  Out[0] = X.add(X.op("mat_mul", {X.in(0), W}), X.in(5));
+  return Status::success();
+}
+
 /// The bias is int32 in units of the product of both scales.
 Status qGemm(Expander &X, Results &Out) {
   for (unsigned I = 0; I < 6; ++I)
@@ -79,6 +142,32 @@ Status qGemm(Expander &X, Results &Out) {
                         X.attr("transA", X.integer("transA", 0)),
                         X.attr("transB", int64_t(TransB))});
   Out[0] = X.in(7) ? codesLike(X, Product, X.in(7), X.in(8), X.in(0)) : Product;
+  return Status::success();
+}
+
+/// QLinearConv of ai.onnx; the bias as that of QGemm.
+Status qConv(Expander &X, Results &Out) {
+  for (unsigned I = 0; I < 8; ++I)
+    if (!X.in(I) && I != 2 && I != 5)
+      return X.unsupported("lacks input " + std::to_string(I));
+  Value A = numbers(X, X.in(0), X.in(1), X.in(2));
+  Value W = X.op("dequantize_linear", {X.in(3), X.in(4), X.in(5)},
+                 {X.attr("axis", int64_t(0))}, X.elementOf(X.in(4)));
+  Value Bias;
+  if (X.in(8)) {
+    Type T = X.elementOf(X.in(1));
+    Value Units =
+        X.op("cast", {X.in(8)}, {X.B.getNamedAttr("to", TypeAttr::get(T))}, T);
+    Bias = X.mul(Units, X.mul(X.in(1), X.in(4)));
+  }
+  SmallVector<NamedAttribute> Attrs{
+      X.attr("group", X.integer("group", 1)),
+      X.attr("auto_pad", llvm::StringRef(X.text("auto_pad", "NOTSET")))};
+  for (const char *Name : {"dilations", "kernel_shape", "pads", "strides"})
+    if (SmallVector<int64_t> Values = X.integers(Name); !Values.empty())
+      Attrs.push_back(X.B.getNamedAttr(Name, X.B.getDenseI64ArrayAttr(Values)));
+  Value Product = X.op("conv", {A, W, Bias}, Attrs);
+  Out[0] = codesLike(X, Product, X.in(6), X.in(7), X.in(0));
   return Status::success();
 }
 
@@ -181,6 +270,11 @@ constexpr AttrSpec AttentionAttrs[] = {
     {"scale", AttrKind::Float},
     {"mask_filter_value", AttrKind::Float},
     {"past_present_share_buffer", AttrKind::Int}};
+constexpr AttrSpec ConvAttrs[] = {
+    {"auto_pad", AttrKind::String}, {"dilations", AttrKind::Ints},
+    {"group", AttrKind::Int},       {"kernel_shape", AttrKind::Ints},
+    {"pads", AttrKind::Ints},       {"strides", AttrKind::Ints}};
+constexpr AttrSpec BlockAttrs[] = {{"block_size", AttrKind::Int}};
 constexpr AttrSpec AlphaAttrs[] = {{"alpha", AttrKind::Float}};
 constexpr AttrSpec SoftmaxAttrs[] = {{"axis", AttrKind::Int},
                                      {"opset", AttrKind::Int, true}};
@@ -196,6 +290,10 @@ const Expansion Expansions[] = {
      matMulIntegerToFloat},
     {{"DynamicQuantizeMatMul", "", 3, 5, 1, E::Operand0, NoAttrs, Domain},
      dynamicQuantizeMatMul},
+    {{"MatMulBlockQuantizedFp4Weight", "", 4, 6, 1, E::Operand0, BlockAttrs,
+      Domain},
+     matMulFp4Weight},
+    {{"QLinearConv", "", 8, 9, 1, E::Operand0, ConvAttrs, ""}, qConv},
     {{"QGemm", "", 2, 9, 1, E::Operand1, GemmAttrs, Domain}, qGemm},
     {{"QAttention", "", 5, 9, 2, E::Operand3, AttentionAttrs, Domain},
      qAttention},

@@ -204,7 +204,7 @@ const OpSpec *llmc::findOp(llvm::StringRef Domain, llvm::StringRef Name) {
       return ByName.lookup(keyOf("", T.Standard));
   if (const OpSpec *Op = ByName.lookup(keyOf(Domain, Name)))
     return Op;
-  return Domain == "com.microsoft" ? findExpandedOp(Name) : nullptr;
+  return findExpandedOp(Domain, Name);
 }
 
 llvm::StringRef llmc::similarOp(llvm::StringRef Name) {
