@@ -1,5 +1,6 @@
 // The first stage: clean-up of the imported graph and raising, once per model.
 // The order inside raising is passes/raise/Pipeline.cpp.
+#include "compiler/pipeline/CheckInputs.h"
 #include "compiler/pipeline/PassErrors.h"
 #include "compiler/pipeline/Pipeline.h"
 #include "passes/import/Passes.h"
@@ -14,6 +15,8 @@ void buildImportPasses(OpPassManager &PM, const eval::WeightReader &Reader) {
   PM.addPass(createWidenFloats());
   // Shapes first: folding and clean-up ask for them.
   PM.addPass(createInferShapes());
+  // Rows of logits, beams and types of tokens are not the graph's to choose.
+  PM.addPass(createBindInputs());
   // Which branch runs is part of the shape; the other one only costs.
   PM.addPass(createResolveControlFlow());
   // Whole attentions and rotations: the recognisers know primitive ones.
@@ -40,6 +43,7 @@ Status raiseGraph(ModuleOp Module, const PipelineOptions &O,
   if (O.StopAfter == Phase::Import)
     return Status::success();
 
+  LLMC_RETURN_IF_ERROR(checkInputs(Module));
   OwningOpRef<ModuleOp> Before;
   if (O.Verify) {
     // With caches paired, so that they are not taken for logits.

@@ -4,6 +4,7 @@
 #include "dialects/onnx/Onnx.h"
 #include "passes/import/Passes.h"
 #include "passes/import/ShapeAnalysis.h"
+#include "passes/import/ShapeRules.h"
 #include "passes/util/Constants.h"
 #include "passes/util/DeadCode.h"
 
@@ -47,11 +48,17 @@ private:
       Op->setOperand(1, First);
       ++Rewritten;
     }
+    if (onnx::ConcatOp Concat = dyn_cast<onnx::ConcatOp>(Op))
+      dropEmptyParts(Concat);
     Value Same = identityOf(Op);
     if (!Same)
       Same = selected(Op);
     if (!Same)
       Same = doubled(Op);
+    if (!Same && isa<onnx::ConcatOp>(Op) && Op->getNumOperands() == 1)
+      Same = Op->getOperand(0);
+    if (!Same)
+      Same = regrouped(Op);
     if (Same) {
       Op->getResult(0).replaceAllUsesWith(Same);
       ++Rewritten;
@@ -99,6 +106,62 @@ private:
     else if (std::optional<double> Condition = splatOf(Where.getCondition()))
       Taken = *Condition != 0 ? Where.getX() : Where.getY();
     return Taken && fits(Taken, Op) ? Taken : Value();
+  }
+
+  /// A tensor of the file in another shape is another tensor of the same bytes.
+  /// Not where dims of 1 come or go: recognisers know those.
+  Value regrouped(Operation *Op) {
+    auto Reshape = dyn_cast<onnx::ReshapeOp>(Op);
+    auto Weight = Reshape ? Reshape.getData().getDefiningOp<onnx::WeightOp>()
+                          : onnx::WeightOp();
+    auto Type = Weight ? dyn_cast<RankedTensorType>(Op->getResult(0).getType())
+                       : RankedTensorType();
+    if (!Type || !Type.hasStaticShape() ||
+        !isa<FloatType>(Type.getElementType()))
+      return {};
+    auto From = cast<RankedTensorType>(Weight.getOutput().getType());
+    auto Wide = [](RankedTensorType T) {
+      SmallVector<int64_t> Out(T.getShape());
+      llvm::erase(Out, 1);
+      return Out;
+    };
+    if (!From.hasStaticShape() || Wide(From) == Wide(Type))
+      return {};
+    auto Data = SymbolTable::lookupNearestSymbolFrom<onnx::WeightDataOp>(
+        Op, Weight.getDataAttr());
+    if (!Data || Data.getType() != From)
+      return {};
+    std::string Name = Data.getSymName().str();
+    for (int64_t N : Type.getShape())
+      Name += "." + std::to_string(N);
+    auto Symbol = FlatSymbolRefAttr::get(Op->getContext(), Name);
+    auto Plain = RankedTensorType::get(Type.getShape(), Type.getElementType());
+    if (!SymbolTable::lookupNearestSymbolFrom(Op, Symbol)) {
+      OpBuilder B(Data);
+      auto New = cast<onnx::WeightDataOp>(B.clone(*Data));
+      New.setSymName(Name);
+      New.setTypeAttr(TypeAttr::get(Plain));
+    }
+    OpBuilder B(Weight);
+    Value Out = onnx::WeightOp::create(B, Weight.getLoc(), Plain, Symbol);
+    Shapes.set(Out, Shapes.of(Op->getResult(0)));
+    return Out;
+  }
+
+  /// Parts of no elements: what a partial rotation leaves of a whole one.
+  void dropEmptyParts(onnx::ConcatOp Concat) {
+    SmallVector<Value> Parts;
+    for (Value Part : Concat.getInputs()) {
+      const ValueInfo &Info = Shapes.of(Part);
+      std::optional<size_t> Axis =
+          Info.Ranked ? axisOf(Concat.getAxis(), Info.rank()) : std::nullopt;
+      if (!Axis || !isNumber(Info.Shape[*Axis], 0))
+        Parts.push_back(Part);
+    }
+    if (Parts.empty() || Parts.size() == Concat.getInputs().size())
+      return;
+    Concat->setOperands(Parts);
+    ++Rewritten;
   }
 
   /// Not(Not(x)), Neg(Neg(x)); Transpose of Transpose becomes one.

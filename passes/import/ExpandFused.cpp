@@ -1,7 +1,8 @@
-// llmc-expand-fused: attention and rotary ops of both domains become the
-// primitive ops that the recognisers of passes/raise know, so that there is one
-// recogniser per concept whatever an exporter fuses. See
+// llmc-expand-fused: attention, rotary and product ops of both domains become
+// the primitive ops that the recognisers of passes/raise know, so that there is
+// one recogniser per concept whatever an exporter fuses. See
 // docs/design/0005-attention.md.
+#include "passes/import/ExpandEinsum.h"
 #include "passes/import/FusedOps.h"
 #include "passes/import/Passes.h"
 #include "passes/util/DeadCode.h"
@@ -27,18 +28,17 @@ public:
 
 private:
   LogicalResult expandAll(func::FuncOp F) {
-    SmallVector<Operation *> Rotations, Attentions;
+    SmallVector<Operation *> Rotations, Others;
     unpackTokens(F);
     F.walk([&](Operation *Op) {
       markLengths(F, Op);
       if (isFused(Op))
-        (isRotation(Op) ? Rotations : Attentions).push_back(Op);
+        (isRotation(Op) ? Rotations : Others).push_back(Op);
     });
-    if (Rotations.empty() && Attentions.empty())
+    if (Rotations.empty() && Others.empty())
       return success();
     // Rotations first: attention asks for the shape of what they give.
-    for (ArrayRef<Operation *> Ops :
-         {ArrayRef(Rotations), ArrayRef(Attentions)}) {
+    for (ArrayRef<Operation *> Ops : {ArrayRef(Rotations), ArrayRef(Others)}) {
       bool Failed = failed(inferTypes());
       for (Operation *Op : Ops)
         if (failed(expandOne(Op)))
@@ -61,15 +61,20 @@ private:
   }
 
   static bool isRotation(Operation *Op) {
-    return isa<onnx::RotaryEmbeddingOp, onnx::MsRotaryEmbeddingOp>(Op);
+    return isa<onnx::RotaryEmbeddingOp, onnx::MsRotaryEmbeddingOp,
+               onnx::MsMRotaryEmbeddingOp, onnx::MsGemmaRotaryEmbeddingOp>(Op);
   }
 
   static bool isFused(Operation *Op) {
+    if (auto Einsum = dyn_cast<onnx::EinsumOp>(Op))
+      return isProduct(Einsum);
     return isa<onnx::AttentionOp, onnx::RotaryEmbeddingOp,
                onnx::MsRotaryEmbeddingOp, onnx::MsGroupQueryAttentionOp,
                onnx::MsMultiHeadAttentionOp,
                onnx::MsDecoderMaskedMultiHeadAttentionOp, onnx::MsAttentionOp,
-               onnx::MsPagedAttentionOp>(Op);
+               onnx::MsPagedAttentionOp, onnx::MsSparseAttentionOp,
+               onnx::MsMRotaryEmbeddingOp, onnx::MsGemmaRotaryEmbeddingOp,
+               onnx::MsFusedMatMulOp>(Op);
   }
 
   static LogicalResult expandOne(Operation *Op) {
@@ -78,7 +83,9 @@ private:
               onnx::MsRotaryEmbeddingOp, onnx::MsGroupQueryAttentionOp,
               onnx::MsMultiHeadAttentionOp,
               onnx::MsDecoderMaskedMultiHeadAttentionOp, onnx::MsAttentionOp,
-              onnx::MsPagedAttentionOp>(
+              onnx::MsPagedAttentionOp, onnx::MsSparseAttentionOp,
+              onnx::MsMRotaryEmbeddingOp, onnx::MsGemmaRotaryEmbeddingOp,
+              onnx::MsFusedMatMulOp, onnx::EinsumOp>(
             [](auto Fused) { return expand(Fused); })
         .Default([](Operation *) { return failure(); });
   }

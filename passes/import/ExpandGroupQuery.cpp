@@ -1,7 +1,9 @@
-// GroupQueryAttention and PagedAttention of com.microsoft in primitive form,
-// over a cache that grows: past rows, then the new ones. What the file says of
-// buffers (seqlens_k, shared buffers, block tables, codes of quantised caches)
-// describes how its caller keeps the cache and has no meaning here.
+// GroupQueryAttention, SparseAttention and PagedAttention of com.microsoft in
+// primitive form, over a cache that grows: past rows, then the new ones. What
+// the file says of buffers (seqlens_k, shared buffers, block tables) describes
+// how its caller keeps the cache and has no meaning here. The codes of
+// quantised caches have one: new rows are rounded to what the codes can say, in
+// whatever type the cache is kept.
 #include "passes/import/FusedOps.h"
 
 #include <cmath>
@@ -20,6 +22,10 @@ struct Grouped {
   Value PastK, PastV;        ///< [B, KV, P, dim], or null
   Value Cos, Sin, Positions; ///< null: past + index
   Value QNorm, KNorm, Bias, Sinks;
+  Value KScale, VScale; ///< of a quantised cache, [1] or [KV * dim]; null: none
+  int64_t CacheBits = 8;
+  Value Rows, Columns; ///< of blocks that are visible, [L, n + 1] and [L, nnz]
+  int64_t Block = 0;   ///< tokens of a block
 };
 
 Value present(Value V) { return onnx::isNone(V) ? Value() : V; }
@@ -60,6 +66,57 @@ Value heads(OpMaker &M, Value Rows, int64_t Heads, int64_t Dim, Value Norm,
   return X;
 }
 
+/// Heads [B, KV, S, H] rounded to codes of signed integers and back.
+Value rounded(OpMaker &M, const Grouped &G, Value X, Value Scale, int64_t Heads,
+              int64_t Dim) {
+  if (!Scale)
+    return X;
+  Type Element = getElementTypeOrSelf(X.getType()),
+       F32 = M.Builder.getF32Type();
+  Type Shape = X.getType();
+  Value S = M.cast(Scale, F32);
+  if (cast<RankedTensorType>(Scale.getType()).getNumElements() != 1)
+    S = M.reshape(S, {1, Heads, 1, Dim});
+  double Low = -std::ldexp(1.0, int(G.CacheBits) - 1);
+  Value Codes = M.op("round", {M.op("div", {M.cast(X, F32), S})});
+  Codes = M.op("clip", {Codes, M.real(F32, Low), M.real(F32, -Low - 1)});
+  Value Out = M.cast(M.op("mul", {Codes, S}), Element);
+  Out.setType(Shape);
+  return Out;
+}
+
+/// Bools [1, N or 1, S, T]: whether the block of a query lists that of a key.
+/// Head h has the list h % L.
+Value visibleBlocks(OpMaker &M, const Grouped &G, Value Past, Value Seq,
+                    Value Keys) {
+  Type I64 = M.Builder.getI64Type();
+  int64_t Lists = staticDim(G.Rows, 0), Blocks = staticDim(G.Rows, 1) - 1;
+  Value Rows = M.cast(G.Rows, I64), Columns = M.cast(G.Columns, I64);
+  // Entry i is of row r when it lies between the ends of r - 1 and r.
+  Value Entry = M.range(M.integer(staticDim(G.Columns, 1)));
+  Value First = M.unsqueeze(M.slice(Rows, 1, 0, Blocks), {2});
+  Value End = M.unsqueeze(M.slice(Rows, 1, 1, Blocks + 1), {2});
+  Value OfRow = M.both(M.compare("greater_or_equal", Entry, First),
+                       M.compare("less", Entry, End));
+  Value OfColumn =
+      M.compare("equal", M.unsqueeze(Columns, {2}), M.range(M.integer(Blocks)));
+  Value Listed =
+      M.compare("greater", M.op("mat_mul", {M.toF32(OfRow), M.toF32(OfColumn)}),
+                M.real(M.Builder.getF32Type(), 0.5));
+  auto BlockOf = [&](Value Position) {
+    return M.op("div", {Position, M.integer(G.Block)});
+  };
+  Value Out = M.gather(Listed, BlockOf(M.add(Past, M.range(Seq))), 1);
+  Out = M.gather(Out, BlockOf(M.range(Keys)), 2);
+  if (Lists > 1) {
+    SmallVector<int64_t> OfHead;
+    for (int64_t H = 0; H < G.Heads; ++H)
+      OfHead.push_back(H % Lists);
+    Out = M.gather(Out, M.ints(OfHead), 0);
+  }
+  return M.unsqueeze(Out, {0});
+}
+
 /// Rows [B, S, N * VDim] in the query's type; the caches with the new rows in
 /// PresentK and PresentV, in the type that the past has.
 Value grouped(OpMaker &M, Grouped &G, Value &PresentK, Value &PresentV) {
@@ -79,6 +136,8 @@ Value grouped(OpMaker &M, Grouped &G, Value &PresentK, Value &PresentV) {
     Q = rotate(M, Q, G.Cos, G.Sin, At, 0, G.Interleaved);
     K = rotate(M, K, G.Cos, G.Sin, At, 0, G.Interleaved);
   }
+  K = rounded(M, G, K, G.KScale, G.KvHeads, G.Dim);
+  V = rounded(M, G, V, G.VScale, G.KvHeads, G.VDim);
   if (G.PastK) {
     Type Kept = getElementTypeOrSelf(G.PastK.getType());
     K = M.concat({G.PastK, M.cast(K, Kept)}, 2);
@@ -98,7 +157,66 @@ Value grouped(OpMaker &M, Grouped &G, Value &PresentK, Value &PresentV) {
   A.Sinks = G.Sinks;
   A.Visible = visibleKeys(M, Past, Seq, M.dim(K, 2),
                           G.Window > 0 ? G.Window - 1 : -1, G.Causal ? 0 : -1);
+  if (G.Rows)
+    A.Visible = M.both(A.Visible, visibleBlocks(M, G, Past, Seq, M.dim(K, 2)));
   return M.cast(mergeHeads(M, attend(M, A)), Element);
+}
+
+/// The rotation inside of an op.
+template <typename OpTy> LogicalResult readRotary(OpTy Op, Grouped &G) {
+  G.Rotary = Op.getDoRotary() != 0;
+  G.Interleaved = Op.getRotaryInterleaved() != 0;
+  G.Cos = present(Op.getCosCache());
+  G.Sin = present(Op.getSinCache());
+  if (G.Rotary && (!G.Cos || staticDim(G.Cos, -1) < 1))
+    return Op.emitError("do_rotary needs tables of a known width");
+  return success();
+}
+
+/// Attributes and inputs of the same names.
+template <typename OpTy> LogicalResult readShared(OpTy Op, Grouped &G) {
+  G.Window = Op.getLocalWindowSize();
+  G.Scale = Op.getScale().convertToFloat();
+  G.Softcap = Op.getSoftcap().convertToFloat();
+  if (failed(readRotary(Op, G)))
+    return failure();
+  G.Sinks = present(Op.getHeadSink());
+  G.QNorm = present(Op.getQNormWeight());
+  G.KNorm = present(Op.getKNormWeight());
+  G.NormEpsilonQ = G.NormEpsilonK = Op.getQkNormEpsilon().convertToFloat();
+  return success();
+}
+
+/// The scales of a cache of integers; one of small floats stays exact.
+template <typename OpTy>
+LogicalResult readCacheForm(OpTy Op, Value Cache, int64_t Bits, Grouped &G) {
+  G.CacheBits = Bits;
+  if (Cache && isa<FloatType>(getElementTypeOrSelf(Cache.getType())))
+    return success();
+  const auto Read = [&](StringRef Kind, Value Scale, StringRef Name,
+                        int64_t Dim, Value &Out) -> LogicalResult {
+    if (Kind == "NONE")
+      return success();
+    if (Bits != 4 && Bits != 8)
+      return Op.emitError("the cache has codes of ")
+             << Bits << " bits, expected 4 or 8";
+    auto Type = Scale ? dyn_cast<RankedTensorType>(Scale.getType())
+                      : RankedTensorType();
+    int64_t Want = Kind == "PER_CHANNEL" ? G.KvHeads * Dim : 1;
+    int64_t Have =
+        Type && Type.hasStaticShape() ? Type.getNumElements() : int64_t(0);
+    if (Have != Want)
+      return Op.emitError(Name)
+             << " has " << Have << " elements, expected " << Want
+             << " for a cache quantised " << Kind.lower();
+    Out = Scale;
+    return success();
+  };
+  if (failed(Read(Op.getKQuantType(), present(Op.getKScale()), "k_scale", G.Dim,
+                  G.KScale)))
+    return failure();
+  return Read(Op.getVQuantType(), present(Op.getVScale()), "v_scale", G.VDim,
+              G.VScale);
 }
 
 Value zeroSinks(OpMaker &M, int64_t Heads) {
@@ -120,32 +238,50 @@ LogicalResult expand(onnx::MsGroupQueryAttentionOp Op) {
   if (failed(takeApart(Op, M, G, Op.getQuery(), present(Op.getKey()),
                        present(Op.getValue()))))
     return failure();
-  G.Window = Op.getLocalWindowSize();
-  G.Scale = Op.getScale().convertToFloat();
-  G.Softcap = Op.getSoftcap().convertToFloat();
+  if (failed(readShared(Op, G)) ||
+      failed(readCacheForm(Op, present(Op.getPastKey()),
+                           Op.getKvCacheBitWidth(), G)))
+    return failure();
   G.Causal = Op.getCausal() != 0;
-  G.Rotary = Op.getDoRotary() != 0;
-  G.Interleaved = Op.getRotaryInterleaved() != 0;
-  G.Cos = present(Op.getCosCache());
-  G.Sin = present(Op.getSinCache());
-  if (G.Rotary && (!G.Cos || staticDim(G.Cos, -1) < 1))
-    return Op.emitError("do_rotary needs tables of a known width");
   G.Positions = present(Op.getPositionIds());
   G.Bias = present(Op.getAttentionBias());
-  G.Sinks = present(Op.getHeadSink());
   if (!G.Sinks && Op.getSmoothSoftmax() == 1)
     G.Sinks = zeroSinks(M, G.Heads);
-  G.QNorm = present(Op.getQNormWeight());
-  G.KNorm = present(Op.getKNormWeight());
-  double Epsilon = Op.getQkNormEpsilon().convertToFloat();
-  G.NormEpsilonQ =
-      Op.getQNormEpsilon() ? Op.getQNormEpsilon()->convertToFloat() : Epsilon;
-  G.NormEpsilonK =
-      Op.getKNormEpsilon() ? Op.getKNormEpsilon()->convertToFloat() : Epsilon;
+  if (Op.getQNormEpsilon())
+    G.NormEpsilonQ = Op.getQNormEpsilon()->convertToFloat();
+  if (Op.getKNormEpsilon())
+    G.NormEpsilonK = Op.getKNormEpsilon()->convertToFloat();
   if (Value Past = present(Op.getPastKey())) {
     G.PastK = growingCache(Past, 2, G.Dim);
     G.PastV = growingCache(Op.getPastValue(), 2, G.VDim);
   }
+  Value K, V, Out = grouped(M, G, K, V);
+  Op.getOutput().replaceAllUsesWith(Out);
+  Op.getPresentKey().replaceAllUsesWith(K);
+  Op.getPresentValue().replaceAllUsesWith(V);
+  return success();
+}
+
+LogicalResult expand(onnx::MsSparseAttentionOp Op) {
+  OpMaker M(Op);
+  Grouped G;
+  G.Heads = Op.getNumHeads();
+  G.KvHeads = Op.getKvNumHeads();
+  if (failed(takeApart(Op, M, G, Op.getQuery(), present(Op.getKey()),
+                       present(Op.getValue()))))
+    return failure();
+  G.Scale = Op.getScale().convertToFloat();
+  if (failed(readRotary(Op, G)))
+    return failure();
+  G.Rows = Op.getBlockRowIndices();
+  G.Columns = Op.getBlockColIndices();
+  G.Block = Op.getSparseBlockSize();
+  if (staticRank(G.Rows) != 2 || staticRank(G.Columns) != 2 ||
+      staticDim(G.Rows, 0) < 1 || staticDim(G.Rows, 1) < 2 ||
+      staticDim(G.Columns, 1) < 1 || G.Block < 1)
+    return Op.emitError("the lists of visible blocks have no static size");
+  G.PastK = growingCache(Op.getPastKey(), 2, G.Dim);
+  G.PastV = growingCache(Op.getPastValue(), 2, G.VDim);
   Value K, V, Out = grouped(M, G, K, V);
   Op.getOutput().replaceAllUsesWith(Out);
   Op.getPresentKey().replaceAllUsesWith(K);
@@ -174,20 +310,11 @@ LogicalResult expand(onnx::MsPagedAttentionOp Op) {
                        Batched(present(Op.getKey())),
                        Batched(present(Op.getValue())))))
     return failure();
-  G.Window = Op.getLocalWindowSize();
-  G.Scale = Op.getScale().convertToFloat();
-  G.Softcap = Op.getSoftcap().convertToFloat();
+  if (failed(readShared(Op, G)) ||
+      failed(readCacheForm(Op, Op.getKeyCache(),
+                           Op.getKCacheDtype().contains("4") ? 4 : 8, G)))
+    return failure();
   G.Causal = Op.getIsCausal() != 0;
-  G.Rotary = Op.getDoRotary() != 0;
-  G.Interleaved = Op.getRotaryInterleaved() != 0;
-  G.Cos = present(Op.getCosCache());
-  G.Sin = present(Op.getSinCache());
-  if (G.Rotary && (!G.Cos || staticDim(G.Cos, -1) < 1))
-    return Op.emitError("do_rotary needs tables of a known width");
-  G.Sinks = present(Op.getHeadSink());
-  G.QNorm = present(Op.getQNormWeight());
-  G.KNorm = present(Op.getKNormWeight());
-  G.NormEpsilonQ = G.NormEpsilonK = Op.getQkNormEpsilon().convertToFloat();
   // Blocks [blocks, size, KV, H] become the past of one sequence.
   auto Rows = [&](Value Cache, int64_t Dim) -> Value {
     auto Arg = dyn_cast<BlockArgument>(Cache);

@@ -102,4 +102,73 @@ LogicalResult expand(onnx::MsRotaryEmbeddingOp Op) {
                    int64_t(Op.getRotaryEmbeddingDim()),
                    Op.getInterleaved() != 0);
 }
+
+/// The section of positions that each of Width frequencies turns by.
+static FailureOr<SmallVector<int64_t>> sectionsOf(onnx::MsMRotaryEmbeddingOp Op,
+                                                  int64_t Width) {
+  ArrayRef<int64_t> Sizes = Op.getMropeSection();
+  int64_t N = int64_t(Sizes.size());
+  SmallVector<int64_t> Out;
+  if (Op.getMropeLayout() == 0) {
+    for (auto [Section, Size] : llvm::enumerate(Sizes))
+      Out.append(size_t(Size), int64_t(Section));
+    if (int64_t(Out.size()) != Width)
+      return Op.emitError("mrope_section covers ")
+             << Out.size() << " of " << Width << " frequencies";
+    return Out;
+  }
+  for (int64_t F = 0; F < Width; ++F)
+    Out.push_back(F < Sizes[size_t(F % N)] * N ? F % N : 0);
+  return Out;
+}
+
+/// Positions [sections, B, S]: the rows of the tables for all sections side by
+/// side, of which each frequency takes the column of its section.
+LogicalResult expand(onnx::MsMRotaryEmbeddingOp Op) {
+  if (Op.getIsPackedBatching())
+    return Op.emitError("is_packed_batching is not supported");
+  OpMaker M(Op);
+  Value Positions = Op.getPositionIds();
+  int64_t Width = staticDim(Op.getCosCache(), -1);
+  if (staticRank(Positions) != 3 || Width < 1)
+    return Op.emitError("position_ids or the cos table have no known shape, "
+                        "expected [sections, batch, tokens] and rows of a "
+                        "static width");
+  FailureOr<SmallVector<int64_t>> Sections = sectionsOf(Op, Width);
+  if (failed(Sections))
+    return failure();
+  int64_t Count = 1 + *llvm::max_element(*Sections);
+  SmallVector<int64_t> Columns;
+  for (auto [F, Section] : llvm::enumerate(*Sections))
+    Columns.push_back(Section * Width + int64_t(F));
+  auto Rows = [&](Value Table) {
+    SmallVector<Value> All;
+    for (int64_t I = 0; I < Count; ++I)
+      All.push_back(M.gather(Table, M.gather(Positions, M.integer(I), 0), 0));
+    Value Out = M.gather(M.concat(All, -1), M.ints(Columns), -1);
+    Out.setType(RankedTensorType::get(
+        {ShapedType::kDynamic, ShapedType::kDynamic, Width},
+        getElementTypeOrSelf(Table.getType())));
+    return Out;
+  };
+  return rotateAny(Op, Op.getInput(), Rows(Op.getCosCache()),
+                   Rows(Op.getSinCache()), Value(), int64_t(Op.getNumHeads()),
+                   int64_t(Op.getRotaryEmbeddingDim()),
+                   Op.getInterleaved() != 0);
+}
+
+/// x * cos(emb) + x_rot * sin(emb), emb [B, S, H] beside heads [B, N, S, H].
+LogicalResult expand(onnx::MsGemmaRotaryEmbeddingOp Op) {
+  OpMaker M(Op);
+  auto Turn = [&](Value X, Value Turned) {
+    Type Element = getElementTypeOrSelf(X.getType());
+    auto Table = [&](StringRef Function) {
+      return M.cast(M.unsqueeze(M.op(Function, {Op.getEmb()}), {1}), Element);
+    };
+    return M.add(M.mul(X, Table("cos")), M.mul(Turned, Table("sin")));
+  };
+  Op.getOutput1().replaceAllUsesWith(Turn(Op.getQ(), Op.getQRot()));
+  Op.getOutput2().replaceAllUsesWith(Turn(Op.getK(), Op.getKRot()));
+  return success();
+}
 } // namespace llmc

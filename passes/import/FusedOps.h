@@ -98,6 +98,10 @@ mlir::LogicalResult expand(onnx::MsMultiHeadAttentionOp Op);
 mlir::LogicalResult expand(onnx::MsDecoderMaskedMultiHeadAttentionOp Op);
 mlir::LogicalResult expand(onnx::MsAttentionOp Op);
 mlir::LogicalResult expand(onnx::MsPagedAttentionOp Op);
+mlir::LogicalResult expand(onnx::MsSparseAttentionOp Op);
+mlir::LogicalResult expand(onnx::MsMRotaryEmbeddingOp Op);
+mlir::LogicalResult expand(onnx::MsGemmaRotaryEmbeddingOp Op);
+mlir::LogicalResult expand(onnx::MsFusedMatMulOp Op);
 
 /// Size of a dim, or -1.
 int64_t staticDim(mlir::Value V, int64_t Axis);

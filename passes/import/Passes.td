@@ -47,6 +47,24 @@ def InferShapes : Pass<"llmc-infer-shapes", "::mlir::ModuleOp"> {
   let dependentDialects = ["::llmc::onnx::OnnxDialect"];
 }
 
+def BindInputs : Pass<"llmc-bind-inputs", "::mlir::ModuleOp"> {
+  let summary = "inputs about what the runtime decides itself become constants";
+  let description = [{
+    How many rows of logits are kept, or which: one, as the step function picks
+    rows itself. The sequence of a batch that a cache continues: its own. Types
+    of tokens: the first. Such inputs are known by how they are used; all others
+    stay.
+
+    ```mlir
+    // before
+    %n = onnx.neg %num_logits_to_keep
+    // after
+    %one = onnx.constant dense<1> : tensor<i64>
+    %n = onnx.neg %one
+    ```
+  }];
+}
+
 def FoldConstants : Pass<"llmc-fold-constants", "::mlir::ModuleOp"> {
   let summary = "evaluates what depends on small constants only";
   let description = [{

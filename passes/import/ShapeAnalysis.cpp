@@ -139,6 +139,13 @@ Dim broadcastDim(const Dim &A, const Dim &B) {
   return std::nullopt;
 }
 
+Dim operandDim(const Dim &A, const Dim &B) {
+  Dim Out = broadcastDim(A, B);
+  const Dim &Known = A ? A : B;
+  bool Half = bool(A) != bool(B);
+  return !Out && Half && isSymbol(*Known) ? Known : Out;
+}
+
 Dim productOf(ArrayRef<Dim> Dims) {
   Dim P = DimExpr(1);
   for (const Dim &D : Dims)

@@ -69,6 +69,10 @@ std::optional<DimList> dimsOfType(mlir::Type T);
 bool sameShape(const ValueInfo &A, const ValueInfo &B);
 /// The dim that broadcasting gives, where it is certain.
 Dim broadcastDim(const Dim &A, const Dim &B);
+/// The same for operands of one op. A dim that is not known is 1 or that of the
+/// symbol it meets: otherwise the graph would run for one value of the symbol
+/// only. Not for Expand, which may be made for that one value.
+Dim operandDim(const Dim &A, const Dim &B);
 /// Product of dims.
 Dim productOf(llvm::ArrayRef<Dim> Dims);
 

@@ -18,7 +18,7 @@ void broadcastRule(RuleCall &C) {
   for (const ValueInfo *V : C.In)
     for (size_t I = 0; I < V->rank(); ++I) {
       Dim &D = Shape[Rank - V->rank() + I];
-      D = broadcastDim(D, V->Shape[I]);
+      D = operandDim(D, V->Shape[I]);
     }
   C.out().setShape(std::move(Shape));
 }
@@ -205,7 +205,7 @@ void matMulRule(RuleCall &C) {
   for (const DimList *Batch : {&A, &B})
     for (size_t I = 0; I < Batch->size(); ++I) {
       Dim &D = Out[Rank - Batch->size() + I];
-      D = broadcastDim(D, (*Batch)[I]);
+      D = operandDim(D, (*Batch)[I]);
     }
   if (!VectorA)
     Out.push_back(Rows);

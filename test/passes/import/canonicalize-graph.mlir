@@ -86,3 +86,15 @@ func.func @doubled(%x: tensor<2x3x4xf32>, %y: tensor<2x3x4xf32>) -> (tensor<*xf3
   %d = onnx.where %yes, %x, %y : (tensor<1xi1>, tensor<2x3x4xf32>, tensor<2x3x4xf32>) -> tensor<*xf32>
   return %b, %c, %d : tensor<*xf32>, tensor<*xf32>, tensor<*xf32>
 }
+
+// -----
+
+// A part of no elements is none; one that may have some stays.
+// CHECK-LABEL: func.func @empty_part(
+// CHECK: onnx.concat %arg0, %arg2
+// CHECK: return %arg0
+func.func @empty_part(%x: tensor<2x3xf32>, %none: tensor<2x0xf32>, %some: tensor<2x?xf32>) -> (tensor<*xf32>, tensor<*xf32>) {
+  %a = onnx.concat %x, %none {axis = -1 : i64} : (tensor<2x3xf32>, tensor<2x0xf32>) -> tensor<*xf32>
+  %b = onnx.concat %x, %none, %some {axis = 1 : i64} : (tensor<2x3xf32>, tensor<2x0xf32>, tensor<2x?xf32>) -> tensor<*xf32>
+  return %a, %b : tensor<*xf32>, tensor<*xf32>
+}

@@ -189,3 +189,17 @@ func.func @rest_of_mask(%x: tensor<?x?xf32, #onnx.dims<["b", "s"]>>, %mask: tens
   %y = onnx.add %x, %rest : (tensor<?x?xf32, #onnx.dims<["b", "s"]>>, tensor<*xf32>) -> tensor<*xf32>
   return
 }
+
+// -----
+// A dim that is not known is 1 or that of the symbol it meets; two of them stay unknown.
+// CHECK-LABEL: func.func @unknown_meets_symbol
+func.func @unknown_meets_symbol(%x: tensor<?x4xf32, #onnx.dims<["seq", "4"]>>, %y: tensor<?x4xf32, #onnx.dims<["n", "4"]>>, %end: tensor<1xi64>) -> (tensor<*xf32>, tensor<*xf32>) {
+  %zero = onnx.constant dense<0> : tensor<1xi64>
+  %n = onnx.none
+  %cut = onnx.slice %y, %zero, %end, %zero, %n : (tensor<?x4xf32, #onnx.dims<["n", "4"]>>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, none) -> tensor<*xf32>
+  // CHECK: onnx.add %{{.*}} -> tensor<?x4xf32, #onnx.dims<["seq", "4"]>>
+  %a = onnx.add %x, %cut : (tensor<?x4xf32, #onnx.dims<["seq", "4"]>>, tensor<*xf32>) -> tensor<*xf32>
+  // CHECK: onnx.add %{{.*}} -> tensor<?x4xf32>
+  %b = onnx.add %cut, %cut : (tensor<*xf32>, tensor<*xf32>) -> tensor<*xf32>
+  return %a, %b : tensor<*xf32>, tensor<*xf32>
+}
