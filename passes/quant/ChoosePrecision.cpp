@@ -6,6 +6,7 @@
 #include "passes/quant/TargetDesc.h"
 
 #include "compiler/kernels/Constants.h"
+#include "compiler/kernels/ProductShape.h"
 #include "dialects/llm/LlmDialect.h"
 #include "passes/util/WeightForm.h"
 
@@ -28,6 +29,7 @@ struct Choice {
   int64_t Bits = 0;      ///< codes of the file of at most that width stay
   StringRef Activations; ///< "f32", "int8" or "auto" (int8 where there is one)
   bool Cpu = true;
+  bool Mma = false; ///< fragment-ordered layouts, f16 or bf16 activations
 };
 
 /// Whether kernels multiply weights of that layout with int8 activations.
@@ -44,9 +46,12 @@ bool hasIntegerDot(StringAttr LayoutId) {
 std::string labelOf(Layout L) {
   switch (L) {
   case Layout::P16F16:
+  case Layout::M16F16:
   case Layout::NF16:
     return "f16";
   case Layout::P16BF16:
+  case Layout::NBF16:
+  case Layout::M16BF16:
     return "bf16";
   case Layout::P16W8B32:
   case Layout::NW8B32:
@@ -95,30 +100,28 @@ private:
   std::string label();
 
   llvm::SetVector<StringRef> Matrices; ///< layouts in use
+  llvm::SetVector<StringRef> Untiled;  ///< of experts without mma products
 };
 
 LogicalResult ChoosePrecision::choose(const TargetDesc &Desc, Choice &C) {
   C.Cpu = Desc.Kind == TargetKind::Cpu;
   StringRef P = precision, A = activations;
+  C.Mma = !C.Cpu && A != "f32";
   if (P == "int8") {
     C.Matrix = C.Cpu ? "p16.w8b32" : "n.w8b32";
-    C.Bits = C.Cpu ? 8 : 0;
-  } else if (P == "int4" && C.Cpu) {
+    C.Bits = 8;
+  } else if (P == "int4") {
     // Tables lose most by 4 bits and are read once per token.
-    C.Matrix = nameOf(layoutOf(kernels::Int4Format));
-    C.Ends = "p16.w8b32";
+    C.Matrix = nameOf(C.Cpu ? layoutOf(kernels::Int4Format)
+                            : rowsOf(kernels::Int4Format));
+    C.Ends = C.Cpu ? "p16.w8b32" : "n.w8b32";
     C.Bits = 4;
-  } else if (P == "f32" && C.Cpu)
-    C.Matrix = "p16.f32";
-  else if (P == "f16")
-    C.Matrix = C.Cpu ? "p16.f16" : "n.f16";
-  else if (P == "bf16" && C.Cpu)
-    C.Matrix = "p16.bf16";
+  } else if (P == "f32" || P == "f16" || P == "bf16")
+    C.Matrix = (C.Cpu ? "p16." : "n.") + P.str();
   else if (P != "file")
     return getOperation().emitError("target ")
-           << target << " has no precision '" << P << "', expected "
-           << (C.Cpu ? "file, f32, f16, bf16, int8 or int4"
-                     : "file, f16 or int8");
+           << target << " has no precision '" << P
+           << "', expected file, f32, f16, bf16, int8 or int4";
 
   if (A != "auto" && A != "f32" && A != "int8")
     return getOperation().emitError("unknown precision of activations '")
@@ -142,9 +145,14 @@ LogicalResult ChoosePrecision::chooseCache(Type &Cache) {
     Cache = B.getF32Type();
   else if (Kv == "f16" || Kv == "auto")
     Cache = B.getF16Type();
+  else if (Kv == "int8" && describeTarget(target)->Kind == TargetKind::Cuda)
+    Cache = B.getIntegerType(8);
+  else if (Kv == "int8")
+    return getOperation().emitError("an int8 cache needs a CUDA target, found ")
+           << target << ": its caches are f16 or f32";
   else
     return getOperation().emitError("unknown type of the cache '")
-           << Kv << "', expected auto, f16 or f32";
+           << Kv << "', expected auto, f16, f32 or int8";
   return success();
 }
 
@@ -158,18 +166,56 @@ std::string ChoosePrecision::label() {
   return Names.empty() ? "f32" : llvm::join(Names, "+");
 }
 
+/// Floats of the file as CUDA's plain kernels read them.
+static std::string exactRows(Layout File) {
+  return nameOf(File == Layout::P16F16    ? Layout::NF16
+                : File == Layout::P16BF16 ? Layout::NBF16
+                                          : Layout::NF32);
+}
+
+/// Whether W is a table by position that the compiler computed: factors and
+/// angles, which no file ever rounded.
+static bool isComputed(Operation *Op, llm::WeightOp W,
+                       const SymbolTable &Symbols) {
+  auto Embed = dyn_cast<llm::EmbedOp>(Op);
+  auto Ids = Embed ? dyn_cast<BlockArgument>(Embed.getIds()) : BlockArgument();
+  if (!Ids || Ids.getArgNumber() != 1)
+    return false;
+  return llvm::all_of(
+      W.getPieces().getAsRange<llm::PieceAttr>(), [&](llm::PieceAttr Piece) {
+        auto Source =
+            Symbols.lookup<llm::SourceOp>(Piece.getSource().getValue());
+        return Source && Source.getData();
+      });
+}
+
 std::string ChoosePrecision::layoutOfMatrix(Operation *Op, llm::WeightOp W,
                                             const Choice &C,
                                             const SymbolTable &Symbols) {
   // What the file quantised already is repacked, never rounded again.
   Layout File = fileLayoutOf(W, Symbols);
-  if (C.Bits > 0 && isQuantized(File) && formatOf(File).Bits <= C.Bits)
-    return nameOf(File);
-  if (!C.Ends.empty() && isa<llm::EmbedOp, llm::LogitsOp>(Op))
-    return C.Ends;
-  if (!C.Matrix.empty())
-    return C.Matrix;
-  return C.Cpu ? nameOf(File) : "n.f16";
+  if (isComputed(Op, W, Symbols))
+    return C.Cpu ? nameOf(File) : exactRows(File);
+  bool Kept = isQuantized(File) && formatOf(File).Bits <= C.Bits;
+  if (!C.Cpu)
+    Kept |= isQuantized(File) && C.Matrix.empty();
+  std::string Plain = "n.f16";
+  if (Kept)
+    Plain = nameOf(C.Cpu ? File : rowsOf(formatOf(File)));
+  else if (!C.Ends.empty() && isa<llm::EmbedOp, llm::LogitsOp>(Op))
+    Plain = C.Ends;
+  else if (!C.Matrix.empty())
+    Plain = C.Matrix;
+  else if (C.Cpu)
+    Plain = nameOf(File);
+  else if (!C.Mma) // for checking: nothing is rounded
+    Plain = exactRows(File);
+  else if (File == Layout::P16BF16)
+    Plain = "n.bf16";
+  std::optional<Layout> Fragments;
+  if (C.Mma && !Untiled.contains(W.getSymName()))
+    Fragments = fragmentLayoutOf(*layoutOf(Plain));
+  return Fragments ? nameOf(*Fragments) : Plain;
 }
 
 LogicalResult ChoosePrecision::setLayout(StringRef Weight, StringRef Layout) {
@@ -194,7 +240,14 @@ bool isMatrix(Operation *Op, StringRef Attr) {
 LogicalResult ChoosePrecision::annotateWeights(const Choice &C) {
   for (llm::WeightOp Op : getOperation().getOps<llm::WeightOp>())
     Op->removeAttr("llm.layout");
+  Untiled.clear();
   SymbolTable Symbols(getOperation());
+  getOperation().walk([&](llm::ExpertsOp Op) {
+    int64_t N = cast<RankedTensorType>(Op.getResult().getType()).getShape()[1];
+    if (!kernels::hasExpertTiles(Op.getCombine() ? N
+                                                 : N / int64_t(Op.getSlots())))
+      Untiled.insert(Op.getWeight());
+  });
   WalkResult Result = getOperation().walk([&](Operation *Op) {
     if (isa<llm::WeightOp>(Op) || Op == getOperation())
       return WalkResult::advance();
@@ -227,8 +280,15 @@ LogicalResult ChoosePrecision::annotateOps(const Choice &C) {
     bool Int8 = C.Activations != "f32" &&
                 hasIntegerDot(W->getAttrOfType<StringAttr>("llm.layout"));
     Any |= Int8;
+    StringAttr Id = W->getAttrOfType<StringAttr>("llm.layout");
+    std::optional<Layout> L = layoutOf(Id.getValue().str());
+    bool Mma = L && isFragment(*L);
     Op->setAttr("llm.activations",
-                StringAttr::get(&getContext(), Int8 ? "int8" : "f32"));
+                StringAttr::get(&getContext(), Int8   ? "int8"
+                                               : !Mma ? "f32"
+                                               : *L == Layout::M16BF16
+                                                   ? "bf16"
+                                                   : "f16"));
   });
   if (C.Activations == "int8" && !Any)
     return getOperation().emitError("int8 activations need integer weights, "

@@ -4,11 +4,12 @@
 // RUN: llmc-opt %s -llmc-choose-precision=precision=int4 | FileCheck %s --check-prefixes=CHECK,INT4
 // RUN: llmc-opt %s -llmc-choose-precision=precision=f32 | FileCheck %s --check-prefix=F32
 // RUN: llmc-opt %s "-llmc-choose-precision=precision=file target=sm_80" | FileCheck %s --check-prefix=CUDA
+// RUN: llmc-opt %s "-llmc-choose-precision=precision=file target=sm_80 activations=f32" | FileCheck %s --check-prefix=CUDAEXACT
 
 // FILE: module attributes {llm.kv_cache = f16, llm.precision = "f16+int4+int8", llm.target
 // EXACT: module attributes {llm.kv_cache = f32, llm.precision = "f16+int4+int8", llm.target
 // INT4: module attributes {llm.kv_cache = f16, llm.precision = "int4"
-// CUDA: module attributes {llm.kv_cache = f16, llm.precision = "f16", llm.target = "sm_80"}
+// CUDA: module attributes {llm.kv_cache = f16, llm.precision = "f16+int4+int8", llm.target = "sm_80"}
 llm.source @half : tensor<64x64xf16> {file = 0, offset = 0, length = 8192}
 llm.source @codes : tensor<2048xui8> {file = 0, offset = 8192, length = 2048}
 llm.source @scales : tensor<128xf16> {file = 0, offset = 16384, length = 256}
@@ -22,10 +23,12 @@ llm.quantized @whole : tensor<64x64xf32> codes(@bytes) scales(@one) "i8 pitch 64
 llm.weight @emb : tensor<64x64xf32> [#llm.piece<source = @half, begin = 0, count = 64>]
 // CHECK: llm.weight @q4 {{.*}} {llm.layout = "p16.i4b32.f16.zm"}
 // F32: llm.weight @q4 {{.*}} {llm.layout = "p16.f32"}
-// CUDA: llm.weight @q4 {{.*}} {llm.layout = "n.f16"}
+// CUDA: llm.weight @q4 {{.*}} {llm.layout = "m16.i4b32.f16.zm"}
 llm.weight @q4 : tensor<64x64xf32> [#llm.piece<source = @nibbles, begin = 0, count = 64>]
 // FILE: llm.weight @q8 {{.*}} {llm.layout = "p16.i8row.f32.zm"}
+// CUDAEXACT: llm.weight @q8 {{.*}} {llm.layout = "n.i8row.f32.zm"}
 // INT4: llm.weight @q8 {{.*}} {llm.layout = "p16.i4b32.f16.min"}
+// CUDA: llm.weight @q8 {{.*}} {llm.layout = "m16.i8row.f32.zm"}
 llm.weight @q8 : tensor<64x64xf32> [#llm.piece<source = @whole, begin = 0, count = 64, transposed = true>]
 func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>) -> tensor<?x64xf32> {
   %x = llm.embed %ids, @emb : (tensor<?xi32>) -> tensor<?x64xf32>
