@@ -7,6 +7,7 @@
 #include "passes/raise/Passes.h"
 #include "passes/raise/Probe.h"
 #include "passes/raise/QuantizedActivations.h"
+#include "passes/raise/QuantizedExperts.h"
 
 namespace llmc::raise {
 #define GEN_PASS_DEF_CANONICALIZEQUANTIZED
@@ -50,7 +51,7 @@ struct CanonicalizeQuantized
     if (!Main)
       return;
     Block &Body = Main.getBody().front();
-    QuantizedMaker M(getOperation());
+    QuantizedMaker M(getOperation(), Reader);
     QuantizedActivations A(M);
     Maker = &M;
     Activations = &A;
@@ -75,7 +76,11 @@ struct CanonicalizeQuantized
     if (onnx::DequantizeLinearOp D = dyn_cast<onnx::DequantizeLinearOp>(Op))
       return raise(D);
     if (onnx::MatMulIntegerOp P = dyn_cast<onnx::MatMulIntegerOp>(Op))
-      return raise(P);
+      return raise({P, P.getA(), P.getB(), P.getAZeroPoint(), P.getBZeroPoint(),
+                    /*Channels=*/-1});
+    if (onnx::ConvIntegerOp P = dyn_cast<onnx::ConvIntegerOp>(Op))
+      return raise({P, P.getX(), P.getW(), P.getXZeroPoint(), P.getWZeroPoint(),
+                    /*Channels=*/0});
     if (onnx::MulOp Mul = dyn_cast<onnx::MulOp>(Op))
       return raise(Mul);
   }
@@ -100,26 +105,19 @@ struct CanonicalizeQuantized
     uint64_t RowBytes = (uint64_t(Blocks) * Bits + 7) / 8;
     if (uint64_t(Zeros->Count) == RowBytes * P.getN()) {
       How.Zero = How.Code;
-      How.ZeroPitch = RowBytes * 8 / Bits;
+      // Rows of a stream of bits begin on bytes by themselves.
+      How.ZeroPitch = How.Bits ? uint64_t(Blocks) : RowBytes * 8 / Bits;
     }
     return true;
   }
 
   /// Whether g_idx is k / block_size: no choice at all.
   bool isPlain(Value Groups, int64_t BlockSize) {
-    std::optional<RawTensor> T = Maker->raw(Groups);
-    std::vector<uint8_t> Bytes;
-    eval::Budget Limit(T->Count + 1, 2 * T->Count + 1);
-    Result<eval::Tensor> Values = unsupportedError("no reader");
-    if (onnx::ConstantOp C = dyn_cast<onnx::ConstantOp>(T->Data))
-      Values = eval::fromAttribute(Limit, C.getValue());
-    else if (Reader && Reader(cast<onnx::WeightDataOp>(T->Data), Bytes).ok())
-      Values = eval::fromFileBytes(
-          Limit, RankedTensorType::get({T->Count}, T->Element), Bytes);
-    if (!Values)
+    std::optional<std::vector<double>> At = Maker->numbersOf(Groups);
+    if (!At)
       return false;
-    for (int64_t I = 0; I < T->Count; ++I)
-      if (eval::intAt(*Values, I) != I / BlockSize)
+    for (auto [I, Group] : llvm::enumerate(*At))
+      if (Group != double(int64_t(I) / BlockSize))
         return false;
     return true;
   }
@@ -130,6 +128,7 @@ struct CanonicalizeQuantized
     int64_t Blocks = (K + Size - 1) / Size;
     Encoding How;
     How.Code = Bits == 2 ? DType::U2 : (Bits == 4 ? DType::U4 : DType::U8);
+    How.Bits = Bits == 2 || Bits == 4 || Bits == 8 ? 0 : uint8_t(Bits);
     How.Pitch = uint64_t(Blocks * Size);
     How.BlockCols = uint64_t(Size);
     How.ScalePitch = uint64_t(Blocks);
@@ -219,68 +218,10 @@ struct CanonicalizeQuantized
     passed("canonicalize-quantized", G, "rows of a quantised table");
   }
 
-  /// The weights of all experts of a QMoE [E, R, K / codes per byte] as a value
-  /// [E, R, K]; none for an absent operand, null when they cannot be one.
-  Value experts(onnx::MsQMoEOp Q, Value Weights, Value Scales, Value Zeros,
-                std::optional<uint64_t> OwnBits) {
-    if (onnx::isNone(Weights))
-      return Weights;
-    RankedTensorType Type = dyn_cast<RankedTensorType>(Weights.getType());
-    std::optional<RawTensor> S = Maker->raw(Scales);
-    uint64_t Bits = OwnBits.value_or(Q.getExpertWeightBits());
-    if (!Type || !Type.hasStaticShape() || Type.getRank() != 3 || !S ||
-        (Bits != 2 && Bits != 4 && Bits != 8))
-      return {};
-    int64_t E = Type.getDimSize(0), R = Type.getDimSize(1);
-    int64_t K = Type.getDimSize(2) * int64_t(8 / Bits);
-    uint64_t Block = Q.getBlockSize() > 0 ? Q.getBlockSize() : uint64_t(K);
-    Encoding How;
-    How.Code = Bits == 2 ? DType::U2 : (Bits == 4 ? DType::U4 : DType::U8);
-    How.Pitch = uint64_t(K);
-    How.BlockCols = Block;
-    How.ScalePitch = (uint64_t(K) + Block - 1) / Block;
-    How.ZeroValue = std::ldexp(1.0f, int(Bits) - 1);
-    if (Maker->isRaw(Zeros)) {
-      How.Zero = How.Code;
-      How.ZeroPitch = (How.ScalePitch * Bits + 7) / 8 * 8 / Bits;
-    }
-    Value W = Maker->make(Q, {E * R, K}, {Weights, Scales, Zeros, {}}, How);
-    if (!W)
-      return {};
-    OpBuilder B(Q);
-    Value Shape =
-        onnx::ConstantOp::create(B, Q.getLoc(), B.getI64TensorAttr({E, R, K}));
-    return onnx::ReshapeOp::create(
-        B, Q.getLoc(), RankedTensorType::get({E, R, K}, B.getF32Type()), W,
-        Shape, uint64_t(0));
-  }
-
-  /// QMoE is MoE with other weights.
+  /// QMoE keeps its place; its weights become values, without codes.
   void raise(onnx::MsQMoEOp Q) {
-    if (Q.getQuantType() != "int" || !onnx::isNone(Q.getRouterWeights()))
-      return missedHere(Q, "expected integer codes and no router_weights");
-    Value W[3] = {experts(Q, Q.getFc1ExpertsWeights(), Q.getFc1Scales(),
-                          Q.getFc1ZeroPoints(), Q.getFc1ExpertWeightBits()),
-                  experts(Q, Q.getFc2ExpertsWeights(), Q.getFc2Scales(),
-                          Q.getFc2ZeroPoints(), Q.getFc2ExpertWeightBits()),
-                  experts(Q, Q.getFc3ExpertsWeights(), Q.getFc3Scales(),
-                          Q.getFc3ZeroPoints(), Q.getFc3ExpertWeightBits())};
-    if (!W[0] || !W[1] || !W[2])
-      return missedHere(Q, "the experts are no codes of the file");
-    OperationState State(Q.getLoc(), onnx::MsMoEOp::getOperationName());
-    State.addOperands({Q.getInput(), Q.getRouterProbs(), W[0],
-                       Q.getFc1ExpertsBias(), W[1], Q.getFc2ExpertsBias(), W[2],
-                       Q.getFc3ExpertsBias()});
-    State.addTypes(Q.getOutput().getType());
-    for (NamedAttribute A : Q->getAttrs())
-      if (llvm::is_contained({"k", "activation_type", "activation_alpha",
-                              "activation_beta", "normalize_routing_weights",
-                              "use_sparse_mixer", "swiglu_fusion",
-                              "swiglu_limit", "swiglu_limit_after_activation"},
-                             A.getName().strref()))
-        State.addAttribute(A.getName(), A.getValue());
-    OpBuilder B(Q);
-    Q.getOutput().replaceAllUsesWith(B.create(State)->getResult(0));
+    if (std::string Why = dequantiseExperts(Q, *Maker); !Why.empty())
+      return missedHere(Q, Why);
     passed("canonicalize-quantized", Q, "experts with quantised weights");
   }
 
@@ -333,50 +274,95 @@ struct CanonicalizeQuantized
     Out.push_back(V);
   }
 
-  /// MatMulInteger, Cast, Mul by the scales of both sides: a float product.
-  void raise(onnx::MatMulIntegerOp P) {
-    for (Operation *User : llvm::make_early_inc_range(P->getUsers())) {
+  /// MatMulInteger or ConvInteger.
+  struct IntegerProduct {
+    Operation *Op;
+    Value A, B, AZero, BZero;
+    int64_t Channels; ///< axis of B with a scale per element
+  };
+
+  /// Cast, Mul by the scales of both sides: a product of floats.
+  void raise(const IntegerProduct &P) {
+    for (Operation *User : llvm::make_early_inc_range(P.Op->getUsers())) {
       onnx::CastOp Cast = dyn_cast<onnx::CastOp>(User);
       if (!Cast || !Cast.getTo().isF32())
-        return missedHere(P, "the integer product is not cast to f32");
+        return missedHere(P.Op, "the integer product is not cast to f32");
       for (Operation *Scaled : llvm::make_early_inc_range(Cast->getUsers()))
         if (onnx::MulOp Mul = dyn_cast<onnx::MulOp>(Scaled))
           raise(P, Cast, Mul);
         else
-          missedHere(P, "the product is not multiplied by its scales");
+          missedHere(P.Op, "the product is not multiplied by its scales");
     }
   }
 
-  void raise(onnx::MatMulIntegerOp P, onnx::CastOp Cast, onnx::MulOp Mul) {
-    SmallVector<Value> Factors;
-    factorsOf(Mul.getLhs() == Cast.getOutput() ? Mul.getRhs() : Mul.getLhs(),
-              Factors);
+  /// Whether F is the scale of a side of P.
+  bool isScaleOf(const IntegerProduct &P, Value F) {
+    return llvm::any_of(ArrayRef<Value>{P.A, P.B}, [&](Value Side) {
+      Value Scale = Maker->isRaw(Side) ? Value() : Activations->scaleOf(Side);
+      return Scale && skip(F) == skip(Scale);
+    });
+  }
+
+  /// The factors of the product, which may come one after the other; Mul moves
+  /// on to the last of them.
+  SmallVector<Value> scalesOf(const IntegerProduct &P, onnx::CastOp Cast,
+                              onnx::MulOp &Mul) {
+    SmallVector<Value> Out;
+    Value Product = Cast.getOutput();
+    for (onnx::MulOp Next = Mul; Next;
+         Next = dyn_cast_or_null<onnx::MulOp>(onlyUser(Product))) {
+      SmallVector<Value> More;
+      factorsOf(Next.getLhs() == Product ? Next.getRhs() : Next.getLhs(), More);
+      bool Scales = llvm::all_of(
+          More, [&](Value F) { return Maker->isRaw(F) || isScaleOf(P, F); });
+      bool Found = llvm::any_of(Out, [&](Value F) { return isScaleOf(P, F); });
+      if (!Out.empty() && (!Scales || (Found && Out.size() > 1)))
+        break;
+      llvm::append_range(Out, More);
+      Mul = Next;
+      Product = Next.getOutput();
+    }
+    return Out;
+  }
+
+  /// The product of floats with the same attributes.
+  Value productOf(const IntegerProduct &P, onnx::MulOp Mul, Value A, Value B) {
+    OpBuilder Builder(Mul);
+    Type Out = floatLike(Mul.getOutput());
+    if (!isa<onnx::ConvIntegerOp>(P.Op))
+      return onnx::MatMulOp::create(Builder, P.Op->getLoc(), Out, A, B);
+    Value None =
+        onnx::NoneOp::create(Builder, P.Op->getLoc(), Builder.getNoneType());
+    return onnx::ConvOp::create(Builder, P.Op->getLoc(), TypeRange{Out},
+                                ValueRange{A, B, None}, P.Op->getAttrs());
+  }
+
+  void raise(const IntegerProduct &P, onnx::CastOp Cast, onnx::MulOp Mul) {
+    SmallVector<Value> Factors = scalesOf(P, Cast, Mul);
     double Times = 1;
-    for (Value Side : {P.getA(), P.getB()})
+    for (Value Side : {P.A, P.B})
       if (!Maker->isRaw(Side) && !removeScale(Side, Factors, Times))
-        return missedHere(P, "the scale of an activation is not among the "
-                             "factors of the product");
+        return missedHere(P.Op, "the scale of an activation is not among the "
+                                "factors of the product");
     if (Factors.size() > 1)
-      return missedHere(P, "more than one factor besides the scale of the "
-                           "activation");
+      return missedHere(P.Op, "more than one factor besides the scale of the "
+                              "activation");
     if (Factors.empty()) {
-      OpBuilder B(P);
+      OpBuilder B(P.Op);
       Factors.push_back(onnx::ConstantOp::create(
-          B, P.getLoc(),
+          B, P.Op->getLoc(),
           DenseElementsAttr::get(RankedTensorType::get({}, B.getF32Type()),
                                  1.0f)));
     }
-    Value A = Activations->operand(
-        P, P.getA(), {Factors.front(), P.getAZeroPoint(), {0, 0}}, Times);
+    Value A = Activations->operand(P.Op, P.A,
+                                   {Factors.front(), P.AZero, {0, 0}}, Times);
     Value B = Activations->operand(
-        P, P.getB(), {Factors.front(), P.getBZeroPoint(), {1, 0}}, Times);
+        P.Op, P.B, {Factors.front(), P.BZero, {P.Channels, 0}}, Times);
     if (!A || !B)
-      return missedHere(P, "an operand is neither of the file nor quantised");
-    OpBuilder Builder(Mul);
-    Value Y = onnx::MatMulOp::create(Builder, P.getLoc(),
-                                     floatLike(Mul.getOutput()), A, B);
-    Mul.getOutput().replaceAllUsesWith(Y);
-    passed("canonicalize-quantized", P, "a product with quantised weights");
+      return missedHere(P.Op,
+                        "an operand is neither of the file nor quantised");
+    Mul.getOutput().replaceAllUsesWith(productOf(P, Mul, A, B));
+    passed("canonicalize-quantized", P.Op, "a product with quantised weights");
   }
 
   /// Takes the scale of an activation out of the factors. A constant one may

@@ -1,7 +1,8 @@
-// Quantised activations are computed as if they never had been quantised; the
-// file's rounding is an economy of other engines, not part of the model. What
-// must be kept is saturation that stands for an activation function: exporters
-// drop a Relu in front of a quantisation whose range begins at zero.
+// Activations quantised with scales of their own tensor (dynamic) are computed
+// as if they never had been quantised: that rounding is an economy of other
+// engines. With constant scales it is kept beside products (StaticRounding).
+// Elsewhere only saturation that stands for an activation function is:
+// exporters drop a Relu in front of a quantisation whose range begins at zero.
 //
 // Every quantised value is followed on its own, from its user back to where it
 // was made (not region by region), through ops that only move elements.
@@ -54,6 +55,23 @@ bool isNonNegative(Value V, int Depth = 0) {
   return false;
 }
 
+/// Whether V is a cache input, or one that was only moved: its rows were
+/// rounded before they were cached.
+bool isCacheInput(Value V) {
+  for (int Depth = 0; Depth < MaxDepth; ++Depth) {
+    Operation *Op = V.getDefiningOp();
+    if (!Op) {
+      RankedTensorType Type = dyn_cast<RankedTensorType>(V.getType());
+      return Type && Type.getRank() >= 4 &&
+             isa<FloatType>(Type.getElementType());
+    }
+    if (!isMove(Op) || isa<onnx::ConcatOp>(Op))
+      return false;
+    V = Op->getOperand(0);
+  }
+  return false;
+}
+
 /// Smallest number of a quantised type; nothing for floats.
 std::optional<double> lowest(Type Element) {
   IntegerType T = dyn_cast<IntegerType>(Element);
@@ -78,7 +96,12 @@ Value QuantizedActivations::exact(Value V) {
   return Exact[V] = Made;
 }
 
-Value QuantizedActivations::quantized(Operation *Op, Value X, Value Zero) {
+Value QuantizedActivations::quantized(Operation *Op, Value X, Value Scale,
+                                      Value Zero) {
+  if (isCacheInput(X))
+    return X;
+  if (Value Kept = Static.rounded(Op, X, Scale, Zero))
+    return Kept;
   std::optional<double> Bottom =
       lowest(getElementTypeOrSelf(Op->getResult(0).getType()));
   std::optional<double> At = 0.0;
@@ -113,7 +136,7 @@ Value QuantizedActivations::make(Value V) {
   if (!Op)
     return {};
   if (onnx::QuantizeLinearOp Q = dyn_cast<onnx::QuantizeLinearOp>(Op))
-    return quantized(Q, Q.getX(), Q.getYZeroPoint());
+    return quantized(Q, Q.getX(), Q.getYScale(), Q.getYZeroPoint());
   if (onnx::DynamicQuantizeLinearOp Q =
           dyn_cast<onnx::DynamicQuantizeLinearOp>(Op))
     return V == Q.getY() ? Q.getX() : Value();
@@ -125,7 +148,7 @@ Value QuantizedActivations::make(Value V) {
     OpBuilder Builder(Op);
     Value Product =
         onnx::MatMulOp::create(Builder, Op->getLoc(), floatLike(V), A, B);
-    return quantized(Op, Product, M.getYZeroPoint());
+    return quantized(Op, Product, M.getYScale(), M.getYZeroPoint());
   }
   if (isMove(Op))
     return moved(Op, V);
@@ -136,14 +159,19 @@ Value QuantizedActivations::operand(Operation *At, Value V,
                                     const QuantizedBy &By, double Times) {
   if (Maker.isRaw(V)) {
     RankedTensorType Type = dyn_cast<RankedTensorType>(V.getType());
-    if (!Type || !Type.hasStaticShape() || Type.getRank() < 1 ||
-        Type.getRank() > 2)
+    if (!Type || !Type.hasStaticShape() || Type.getRank() < 1)
       return {};
     BlockAxis Blocks = By.Blocks;
     if (Blocks.Axis < 0)
       Blocks.Axis += Type.getRank();
     if (Type.getRank() == 1)
       Blocks.Axis = 0;
+    if (Type.getRank() > 2)
+      return Blocks.Axis < 0 || Blocks.Axis >= Type.getRank()
+                 ? Value()
+                 : Maker.byAxisOfMany(At, Type.getShape(),
+                                      {V, By.Scale, By.Zero, {}}, Blocks,
+                                      Times);
     return Maker.byAxis(At, Type.getShape(), {V, By.Scale, By.Zero, {}}, Blocks,
                         Times);
   }

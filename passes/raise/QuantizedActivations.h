@@ -1,9 +1,9 @@
-// Quantised activations, computed exactly: the float value that a quantised
-// value of the graph stands for.
+// Quantised activations: the float value that a quantised value of the graph
+// stands for.
 #ifndef LLMC_PASSES_RAISE_QUANTIZEDACTIVATIONS_H
 #define LLMC_PASSES_RAISE_QUANTIZEDACTIVATIONS_H
 
-#include "passes/raise/QuantizedMaker.h"
+#include "passes/raise/StaticRounding.h"
 
 namespace llmc::raise {
 
@@ -15,7 +15,7 @@ struct QuantizedBy {
 
 class QuantizedActivations {
 public:
-  explicit QuantizedActivations(QuantizedMaker &M) : Maker(M) {}
+  explicit QuantizedActivations(QuantizedMaker &M) : Maker(M), Static(M) {}
 
   /// The float value of a quantised activation, made once and placed where it
   /// is defined; null when V is none that this knows.
@@ -30,9 +30,11 @@ public:
 private:
   mlir::Value make(mlir::Value V);
   mlir::Value moved(mlir::Operation *Op, mlir::Value V);
-  mlir::Value quantized(mlir::Operation *Op, mlir::Value X, mlir::Value Zero);
+  mlir::Value quantized(mlir::Operation *Op, mlir::Value X, mlir::Value Scale,
+                        mlir::Value Zero);
 
   QuantizedMaker &Maker;
+  StaticRounding Static;
   llvm::DenseMap<mlir::Value, mlir::Value> Exact;
 };
 

@@ -4,6 +4,7 @@
 
 #include "compiler/eval/Convert.h"
 #include "passes/raise/Match.h"
+#include "passes/raise/QuantizedSlice.h"
 
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
@@ -13,8 +14,8 @@ namespace llmc::raise {
 
 DType elementOf(Type T) { return eval::dtypeOf(T); }
 
-QuantizedMaker::QuantizedMaker(ModuleOp M)
-    : Module(M), Symbols(M), Builder(M.getContext()) {
+QuantizedMaker::QuantizedMaker(ModuleOp M, const eval::WeightReader &TheReader)
+    : Reader(TheReader), Symbols(M), Builder(M.getContext()) {
   Builder.setInsertionPointToEnd(M.getBody());
   for (Operation &Op : *M.getBody())
     if (isa<FunctionOpInterface>(Op)) {
@@ -73,6 +74,28 @@ std::optional<double> QuantizedMaker::scalarOf(Value V) {
   if (!Value)
     return std::nullopt;
   return eval::floatAt(*Value, 0);
+}
+
+std::optional<std::vector<double>> QuantizedMaker::numbersOf(Value V) {
+  std::optional<RawTensor> T = raw(V);
+  if (!T)
+    return std::nullopt;
+  std::vector<uint8_t> Bytes;
+  eval::Budget Limit(T->Count + 1, 2 * T->Count + 1);
+  Result<eval::Tensor> Values = unsupportedError("no reader");
+  if (onnx::ConstantOp C = dyn_cast<onnx::ConstantOp>(T->Data))
+    Values = eval::fromAttribute(Limit, C.getValue());
+  else if (Reader && Reader(cast<onnx::WeightDataOp>(T->Data), Bytes).ok())
+    Values = eval::fromFileBytes(
+        Limit, RankedTensorType::get({T->Count}, T->Element), Bytes);
+  if (!Values)
+    return std::nullopt;
+  std::vector<double> Out;
+  for (int64_t I = 0; I < T->Count; ++I)
+    Out.push_back(eval::isFloat(Values->Type)
+                      ? eval::floatAt(*Values, I)
+                      : static_cast<double>(eval::intAt(*Values, I)));
+  return Out;
 }
 
 /// An llm.source of all elements as one row: the encoding knows their places.
@@ -146,7 +169,8 @@ bool QuantizedMaker::setScale(const QuantizedOperands &Parts, Encoding &How,
     How.Times *= static_cast<float>(Times);
   }
   std::optional<RawTensor> T = raw(Taken.Scales);
-  How.Scale = elementOf(T->Element);
+  How.Scale =
+      Parts.ScaleAs == DType::None ? elementOf(T->Element) : Parts.ScaleAs;
   return How.Scale != DType::None;
 }
 
@@ -171,43 +195,64 @@ bool QuantizedMaker::setZero(const QuantizedOperands &Parts, Encoding &How,
   return How.Zero != DType::None;
 }
 
+/// The bytes of T that are of that part.
+static uint64_t bytesIn(const RawTensor &T, int64_t Parts) {
+  uint64_t Bits = static_cast<uint64_t>(T.Count) *
+                  std::max(1u, T.Element.getIntOrFloatBitWidth());
+  uint64_t Bytes = (Bits + 7) / 8;
+  return T.Count == 1 ? Bytes : Bytes / static_cast<uint64_t>(Parts);
+}
+
+FlatSymbolRefAttr QuantizedMaker::partOf(const RawTensor &T,
+                                         const QuantizedOperands &Of) {
+  FlatSymbolRefAttr Whole = source(T);
+  if (Of.Parts == 1 || T.Count == 1)
+    return Whole;
+  int64_t Bytes = static_cast<int64_t>(bytesIn(T, Of.Parts));
+  llm::SourceOp Part = bytesOf(Symbols.lookup<llm::SourceOp>(Whole.getValue()),
+                               Of.Part * Bytes, Bytes, Symbols, Builder);
+  return Part ? FlatSymbolRefAttr::get(Part.getSymNameAttr())
+              : FlatSymbolRefAttr();
+}
+
 Value QuantizedMaker::make(Operation *At, ArrayRef<int64_t> Shape,
                            const QuantizedOperands &Parts, Encoding How) {
   QuantizedOperands Taken = Parts;
-  std::optional<RawTensor> Codes = raw(Parts.Codes);
-  std::optional<RawTensor> Groups = raw(Parts.Groups);
-  if (!Codes || !setScale(Parts, How, Taken) || !setZero(Parts, How, Taken))
+  if (!isRaw(Parts.Codes) || !setScale(Parts, How, Taken) ||
+      !setZero(Parts, How, Taken))
     return {};
   uint64_t Rows = static_cast<uint64_t>(Shape[0]);
   uint64_t Cols = Shape.size() > 1 ? static_cast<uint64_t>(Shape[1]) : 1;
-  const auto Fits = [&](const char *What, Value V, uint64_t Needed,
-                        uint64_t Bits) {
+  const auto Fits = [&](const char *What, Value V, uint64_t Want) {
     std::optional<RawTensor> T = raw(V);
-    uint64_t Have = T ? static_cast<uint64_t>(T->Count) *
-                            std::max(1u, T->Element.getIntOrFloatBitWidth())
-                      : 0;
-    // Packed codes end with a whole byte.
-    uint64_t Want = (Needed * Bits + 7) / 8;
-    if ((Have + 7) / 8 == Want)
+    uint64_t Have = T ? bytesIn(*T, Parts.Parts) : 0;
+    if (Have == Want)
       return true;
-    At->emitError() << What << " have " << (Have + 7) / 8 << " bytes, " << Rows
-                    << " x " << Cols << " needs " << Want;
+    At->emitError() << What << " have " << Have << " bytes, " << Rows << " x "
+                    << Cols << " needs " << Want;
     return false;
   };
-  if (!Fits("codes", Taken.Codes, codesNeeded(How, Rows, Cols),
-            bitsOf(How.Code)) ||
-      !Fits("scales", Taken.Scales, scalesNeeded(How, Rows, Cols),
-            bitsOf(How.Scale)) ||
-      (Taken.Zeros && !Fits("zero points", Taken.Zeros, zerosNeeded(How, Rows),
-                            bitsOf(How.Zero))))
+  // Packed codes end with a whole byte.
+  if (!Fits("codes", Taken.Codes, codeBytes(How, Rows)) ||
+      !Fits("scales", Taken.Scales, scaleBytes(How, Rows, Cols)) ||
+      (Taken.Zeros && !Fits("zero points", Taken.Zeros, zeroBytes(How, Rows))))
     return {};
-  std::optional<RawTensor> Scales = raw(Taken.Scales);
-  std::optional<RawTensor> Zeros = raw(Taken.Zeros);
+  Value Made = madeBefore(At, Shape, Taken, How);
+  Origins[Made.getDefiningOp()] = Parts;
+  return Made;
+}
+
+Value QuantizedMaker::madeBefore(Operation *At, ArrayRef<int64_t> Shape,
+                                 const QuantizedOperands &Taken,
+                                 const Encoding &How) {
+  const auto Ref = [&](Value V) {
+    std::optional<RawTensor> T = raw(V);
+    return T ? partOf(*T, Taken) : FlatSymbolRefAttr();
+  };
   RankedTensorType Type = RankedTensorType::get(Shape, Builder.getF32Type());
   StringAttr Text = Builder.getStringAttr(toText(How));
-  FlatSymbolRefAttr Refs[] = {source(*Codes), source(*Scales),
-                              Zeros ? source(*Zeros) : FlatSymbolRefAttr(),
-                              Groups ? source(*Groups) : FlatSymbolRefAttr()};
+  FlatSymbolRefAttr Refs[] = {Ref(Taken.Codes), Ref(Taken.Scales),
+                              Ref(Taken.Zeros), Ref(Taken.Groups)};
   SmallVector<Attribute> Key{TypeAttr::get(Type), Text};
   for (FlatSymbolRefAttr R : Refs)
     Key.push_back(R ? Attribute(R) : Builder.getUnitAttr());
@@ -215,16 +260,15 @@ Value QuantizedMaker::make(Operation *At, ArrayRef<int64_t> Shape,
   if (!Op) {
     StringRef Name = Refs[0].getValue();
     Name.consume_front("codes.");
-    Op = llm::QuantizedOp::create(
-        Builder, Codes->Data->getLoc(), Builder.getStringAttr("src." + Name),
-        TypeAttr::get(Type), Refs[0], Refs[1], Refs[2], Refs[3], Text);
+    Op = llm::QuantizedOp::create(Builder, raw(Taken.Codes)->Data->getLoc(),
+                                  Builder.getStringAttr("src." + Name),
+                                  TypeAttr::get(Type), Refs[0], Refs[1],
+                                  Refs[2], Refs[3], Text);
     Symbols.insert(Op);
   }
   OpBuilder B(At);
-  llm::QuantizedValueOp Made = llm::QuantizedValueOp::create(
+  return llm::QuantizedValueOp::create(
       B, At->getLoc(), Type, FlatSymbolRefAttr::get(Op.getSymNameAttr()));
-  Origins[Made] = Parts;
-  return Made;
 }
 
 Value QuantizedMaker::byAxis(Operation *At, ArrayRef<int64_t> Shape,
@@ -266,6 +310,77 @@ Value QuantizedMaker::byAxis(Operation *At, ArrayRef<int64_t> Shape,
       How.ZeroPitch = How.ScalePitch;
     }
   return make(At, Shape, Parts, How);
+}
+
+/// Dims of 1 change no place; the others with the place of the axis among them.
+static SmallVector<int64_t> withoutOnes(ArrayRef<int64_t> Shape,
+                                        int64_t &Axis) {
+  SmallVector<int64_t> Out;
+  int64_t Before = 0;
+  for (auto [I, Dim] : llvm::enumerate(Shape))
+    if (Dim != 1) {
+      Before += static_cast<int64_t>(I) < Axis;
+      Out.push_back(Dim);
+    }
+  Axis = Before;
+  return Out;
+}
+
+Value QuantizedMaker::byAxisOfMany(Operation *At, ArrayRef<int64_t> Shape,
+                                   const QuantizedOperands &Parts,
+                                   BlockAxis Blocks, double Times) {
+  bool Whole = scalarOf(Parts.Scales).has_value();
+  if (!Whole && Shape[static_cast<size_t>(Blocks.Axis)] == 1)
+    return {};
+  SmallVector<int64_t> Dims = withoutOnes(Shape, Blocks.Axis);
+  if (Dims.empty())
+    Dims.push_back(1);
+  // A matrix of rows of the last dim.
+  int64_t Last = Dims.size() > 1 ? Dims.back() : 1;
+  int64_t Count = ShapedType::getNumElements(Dims), Rows = Count / Last;
+  int64_t Outer = 1, Inner = 1, Axis = Blocks.Axis;
+  for (auto [I, Dim] : llvm::enumerate(Dims))
+    if (static_cast<int64_t>(I) != Axis)
+      (static_cast<int64_t>(I) < Axis ? Outer : Inner) *= Dim;
+  Value W;
+  SmallVector<int64_t> Matrix{Rows, Last};
+  if (Dims.size() == 1) {
+    Matrix.pop_back();
+    Blocks.Axis = 0;
+    W = byAxis(At, Matrix, Parts, Blocks, Times);
+  } else if (Whole || Inner == 1) {
+    Blocks.Axis = 1;
+    W = byAxis(At, Matrix, Parts, Blocks, Times);
+  } else if (Blocks.Size > 0
+                 ? Inner == Last &&
+                       (Outer == 1 || Dims[size_t(Axis)] % Blocks.Size == 0)
+                 : Outer == 1 && Inner == Last) {
+    Blocks.Axis = 0;
+    W = byAxis(At, Matrix, Parts, Blocks, Times);
+  } else if (Blocks.Size == 0 && Outer == 1) {
+    // One scale for several rows.
+    std::optional<RawTensor> Codes = raw(Parts.Codes), Zeros = raw(Parts.Zeros);
+    Encoding How;
+    How.Code = Codes ? elementOf(Codes->Element) : DType::None;
+    if (How.Code == DType::None || How.Code == DType::F32)
+      return {};
+    How.Pitch = How.BlockCols = static_cast<uint64_t>(Last);
+    How.BlockRows = static_cast<uint64_t>(Inner / Last);
+    How.Times = static_cast<float>(Times);
+    if (Zeros && Zeros->Count > 1) {
+      How.Zero = elementOf(Zeros->Element);
+      How.ZeroPitch = 1;
+    }
+    W = make(At, Matrix, Parts, How);
+  }
+  if (!W || ArrayRef<int64_t>(Matrix) == Shape)
+    return W;
+  OpBuilder B(At);
+  Value Sizes =
+      onnx::ConstantOp::create(B, At->getLoc(), B.getI64TensorAttr(Shape));
+  return onnx::ReshapeOp::create(B, At->getLoc(),
+                                 RankedTensorType::get(Shape, B.getF32Type()),
+                                 W, Sizes, uint64_t(0));
 }
 
 } // namespace llmc::raise

@@ -2,6 +2,7 @@
 #ifndef LLMC_PASSES_RAISE_QUANTIZEDMAKER_H
 #define LLMC_PASSES_RAISE_QUANTIZEDMAKER_H
 
+#include "compiler/eval/Evaluator.h"
 #include "compiler/weights/Encoding.h"
 #include "passes/raise/Weights.h"
 
@@ -21,6 +22,11 @@ struct RawTensor {
 /// Groups may be absent (null or onnx.none).
 struct QuantizedOperands {
   mlir::Value Codes, Scales, Zeros, Groups;
+  /// What the scales are where their bytes have another type.
+  DType ScaleAs = DType::None;
+  /// Of each tensor of more than one element only this one of so many equal
+  /// parts.
+  int64_t Part = 0, Parts = 1;
 };
 
 /// How scales lie over a matrix: DequantizeLinear's axis and block_size. Axis
@@ -32,12 +38,16 @@ struct BlockAxis {
 
 class QuantizedMaker {
 public:
-  explicit QuantizedMaker(mlir::ModuleOp M);
+  QuantizedMaker(mlir::ModuleOp M, const eval::WeightReader &TheReader);
 
   std::optional<RawTensor> raw(mlir::Value V);
   bool isRaw(mlir::Value V) { return raw(V).has_value(); }
   /// The elements of a constant of one element.
   std::optional<double> scalarOf(mlir::Value V);
+
+  /// The elements of a small tensor of the file; nothing when it cannot be
+  /// read.
+  std::optional<std::vector<double>> numbersOf(mlir::Value V);
 
   /// The value of the matrix before At: an llm.quantized_value of that shape.
   /// How has all but the types of scales and zero points. Null after an error
@@ -45,20 +55,31 @@ public:
   mlir::Value make(mlir::Operation *At, llvm::ArrayRef<int64_t> Shape,
                    const QuantizedOperands &Parts, Encoding How);
 
-  /// The same for codes [Shape] with scales as DequantizeLinear has them.
+  /// The same for codes [Shape] of rank 1 or 2 with scales as DequantizeLinear
+  /// has them.
   mlir::Value byAxis(mlir::Operation *At, llvm::ArrayRef<int64_t> Shape,
                      const QuantizedOperands &Parts, BlockAxis Blocks,
                      double Times = 1);
 
+  /// The same for any rank: a matrix, seen with those dims. Null where no
+  /// matrix has these scales.
+  mlir::Value byAxisOfMany(mlir::Operation *At, llvm::ArrayRef<int64_t> Shape,
+                           const QuantizedOperands &Parts, BlockAxis Blocks,
+                           double Times = 1);
+
 private:
   mlir::FlatSymbolRefAttr source(const RawTensor &T);
+  mlir::FlatSymbolRefAttr partOf(const RawTensor &T,
+                                 const QuantizedOperands &Of);
+  mlir::Value madeBefore(mlir::Operation *At, llvm::ArrayRef<int64_t> Shape,
+                         const QuantizedOperands &Taken, const Encoding &How);
   bool factor(mlir::Value V, mlir::Value &Main, double &Times);
   bool setScale(const QuantizedOperands &Parts, Encoding &How,
                 QuantizedOperands &Taken);
   bool setZero(const QuantizedOperands &Parts, Encoding &How,
                QuantizedOperands &Taken);
 
-  mlir::ModuleOp Module;
+  const eval::WeightReader &Reader;
   mlir::SymbolTable Symbols;
   llvm::DenseMap<mlir::Operation *, mlir::FlatSymbolRefAttr> Sources;
   llvm::DenseMap<mlir::Attribute, llm::QuantizedOp> Known;
