@@ -8,11 +8,17 @@
 // the cone must give what llm.rope gives, in one of the two pairings. The
 // frequencies are the file's own: the angle at position 1, bit for bit.
 // Long because reading a table and proving a rotation by it are one search.
+#include "passes/raise/Block.h"
 #include "passes/raise/Cone.h"
 #include "passes/raise/Heads.h"
 #include "passes/raise/Match.h"
 #include "passes/raise/Passes.h"
 #include "passes/raise/Probe.h"
+#include "passes/raise/ReadingPass.h"
+#include "passes/raise/RopeRows.h"
+#include "passes/raise/RopeTable.h"
+#include "passes/raise/RowMap.h"
+#include "passes/raise/StaticRounding.h"
 #include "passes/raise/Weights.h"
 
 #include <cmath>
@@ -32,35 +38,16 @@ namespace {
 /// Beyond the context for which any scaling by length begins.
 constexpr int64_t Far = int64_t(1) << 18;
 
-/// Cos and sin of positions, as found in the graph.
-struct Table {
-  int64_t Half = 0;
-  double Scaling = 1;
-  std::vector<float> Freq;     ///< [half]; empty: given tables
-  std::vector<float> Cos, Sin; ///< [rows][half]
-  int64_t Rows = 0;
-  /// Another table for sequences longer than Threshold.
-  std::shared_ptr<Table> Long;
-  int64_t Threshold = 0;
+/// Positions of a table that stands for rounded angles.
+constexpr int64_t RoundedPositions = 8192;
 
-  bool at(int64_t Position, int64_t I, double &C, double &S) const {
-    if (Freq.empty()) {
-      if (Position < 0 || Position >= Rows)
-        return false;
-      C = Cos[size_t(Position * Half + I)];
-      S = Sin[size_t(Position * Half + I)];
-      return true;
-    }
-    float Angle = float(Position) * Freq[size_t(I)];
-    C = std::cos(Angle) * Scaling;
-    S = std::sin(Angle) * Scaling;
-    return true;
-  }
-};
+using Table = RopeTable;
 
-/// A rotation: Y = layout(rope(X)), X the flat rows.
+/// A rotation: Y = layout(rope(Features of X)).
 struct Rotation {
   Value X, Y;
+  RowLayout Rows; ///< of X
+  std::vector<int64_t> Features;
   int64_t Heads = 0, Dim = 0;
   bool HeadsFirst = false; ///< Y is [b, h, s, d], else [b, s, h, d]
   bool Interleaved = false;
@@ -95,9 +82,15 @@ public:
         Long(Main, R, Reader, longest()) {}
 
   /// Why Y is no rotation, or null. `Near` tells whether it looked like one.
-  std::string match(Value Y, Rotation &Out, Table &T, bool &Near);
+  /// With `Whole` only of all features of a value in their order.
+  std::string match(Value Y, bool Whole, Rotation &Out, Table &T, bool &Near);
+  /// Another one for rotations that begin behind gains: samples keep what was
+  /// computed from the values that the first attempt took.
+  void setInner(Finder *F) { Inside = F; }
 
 private:
+  std::string matchCone(const Cone &C, bool Whole, Rotation &Out, Table &T,
+                        bool &Near);
   std::string readTable(const Cone &C, Table &T);
   std::string readLong(Value CosLeaf, Value SinLeaf, onnx::CosOp Cos, Table &T);
   std::string findThreshold(Value CosLeaf, Value SinLeaf, bool Computed,
@@ -105,6 +98,8 @@ private:
   std::string readAngles(onnx::CosOp Cos, Table &T, Probe &From);
   std::string checkFar(onnx::CosOp Cos, const Table &T, bool Columns,
                        size_t Step);
+  std::string checkPlaces(onnx::CosOp Cos, const Table &T, int64_t First,
+                          int64_t Last);
   std::string readFile(Value CosLeaf, Value SinLeaf, Table &T, Sample S);
   std::string readWhole(Value CosLeaf, Value SinLeaf, Table &T);
   bool same(Probe &P, const Rotation &Rot, const Table &T,
@@ -120,6 +115,7 @@ private:
   func::FuncOp Main;
   const Roles &R;
   eval::WeightReader Reader;
+  Finder *Inside = nullptr;
   int64_t Past; ///< tokens in the cache, if there is one
   int64_t Seq;  ///< new tokens of the samples
   /// Start begins at position 0, Next at 1.
@@ -141,17 +137,6 @@ std::vector<int64_t> Finder::positions(const Probe &P) const {
   for (int64_t I = 0; I < P.sample().Seq; ++I)
     Out.push_back(P.sample().position(I));
   return Out;
-}
-
-/// Angles of token S among Seq, stored by rows or by columns.
-static std::vector<float> anglesOf(const eval::Tensor &A, int64_t Seq,
-                                   int64_t S, bool Columns) {
-  int64_t Width = A.count() / Seq;
-  std::vector<float> Row;
-  for (int64_t I = 0; I < Width; ++I)
-    Row.push_back(
-        float(eval::floatAt(A, Columns ? I * Seq + S : S * Width + I)));
-  return Row;
 }
 
 std::string Finder::readAngles(onnx::CosOp Cos, Table &T, Probe &From) {
@@ -208,24 +193,52 @@ std::string Finder::checkFar(onnx::CosOp Cos, const Table &T, bool Columns,
   return {};
 }
 
-/// Most positions of the tables above V: rows of the largest tensor of the file
-/// that it depends on.
-static int64_t tableRows(Value V) {
+/// Whether the angles at positions in [First, Last) are multiples of the
+/// frequencies: positions may be clipped, scaled or grouped on the way. A graph
+/// that cannot be asked is let pass.
+std::string Finder::checkPlaces(onnx::CosOp Cos, const Table &T, int64_t First,
+                                int64_t Last) {
+  if (!Past || R.fixedTokens() > 0)
+    return {};
+  for (int64_t N : {100, 1023, 4095, 8191, 16383, 65535, 131071, 262143}) {
+    if (N < First || N >= Last)
+      continue;
+    Probe P(Main, R, Reader, Sample{N - 1, 2, {}, 0});
+    Result<const eval::Tensor *> Angles = P.evaluate(Cos.getInput());
+    if (!Angles || (*Angles)->count() % 2 != 0)
+      continue;
+    int64_t Width = (*Angles)->count() / 2, Half = T.Half;
+    auto Follows = [&](bool Columns, int64_t Step) {
+      std::vector<float> Row = anglesOf(**Angles, 2, 1, Columns);
+      bool Same = (Half - 1) * Step < Width;
+      for (int64_t I = 0; Same && I < Half; ++I) {
+        double Want = double(N) * T.Freq[size_t(I)];
+        Same = std::abs(Row[size_t(I * Step)] - Want) <= 1e-5 * std::abs(Want);
+      }
+      return Same;
+    };
+    if (!Follows(false, 1) && !Follows(true, 1) && !Follows(false, 2) &&
+        !Follows(true, 2))
+      return "its angles at position " + std::to_string(N) +
+             " are no multiples of those at position 1";
+  }
+  return {};
+}
+
+/// Whether the file rounds positions or angles on the way to V: then they are
+/// no multiples of frequencies, but a table.
+static bool isRounded(Value V) {
   llvm::SetVector<Value> Work;
   Work.insert(V);
-  int64_t Rows = 0;
   for (size_t I = 0; I < Work.size() && I < 256; ++I) {
     Operation *Op = Work[I].getDefiningOp();
     if (!Op || isa<onnx::ShapeOp>(Op))
       continue;
-    auto Type = dyn_cast<RankedTensorType>(Work[I].getType());
-    if (isa<onnx::WeightOp, onnx::ConstantOp>(Op) && Type &&
-        Type.hasStaticShape() && Type.getRank() >= 2 &&
-        isa<FloatType>(Type.getElementType()))
-      Rows = std::max(Rows, Type.getNumElements() / Type.getShape().back());
+    if (Op->hasAttr(RoundedAttr))
+      return true;
     Work.insert(Op->operand_begin(), Op->operand_end());
   }
-  return Rows;
+  return false;
 }
 
 /// Tables of the file, read through the graph for all positions that they have:
@@ -242,37 +255,24 @@ std::string Finder::readFile(Value CosLeaf, Value SinLeaf, Table &T, Sample S) {
       return "its tables give shape " + eval::describe(W) + " for " +
              std::to_string(Rows) + " positions";
     int64_t Used = W.count() / Rows;
-    bool Halves = Used % 2 == 0, Pairs = Halves;
-    for (int64_t P = 1; P < std::min<int64_t>(Rows, 4); ++P)
-      for (int64_t I = 0; Used > 1 && I < Used / 2; ++I) {
-        auto At = [&](int64_t C) { return eval::floatAt(W, P * Used + C); };
-        Halves &= At(I) == At(I + Used / 2);
-        Pairs &= At(2 * I) == At(2 * I + 1);
-      }
-    T.Half = Halves || Pairs ? Used / 2 : Used;
-    T.Rows = Rows;
-    for (int64_t P = 0; P < Rows; ++P)
-      for (int64_t I = 0; I < T.Half; ++I)
-        Out.push_back(
-            float(eval::floatAt(W, P * Used + (!Halves && Pairs ? 2 * I : I))));
+    takeAngles(W, Used, Used, std::min<int64_t>(Rows, 4), T, Out);
     return {};
   };
-  if (std::string Why = Load(CosLeaf, T.Cos); !Why.empty())
-    return Why;
-  if (std::string Why = Load(SinLeaf, T.Sin); !Why.empty())
-    return Why;
-  return T.Cos.size() == T.Sin.size() ? std::string()
-                                      : "cos and sin tables differ in size";
+  return loadBoth(CosLeaf, SinLeaf, T, Load);
 }
 
 /// Tables of the file where the graph cannot be run for all positions at once:
 /// found above the leaves, read as a whole.
 std::string Finder::readWhole(Value CosLeaf, Value SinLeaf, Table &T) {
   auto Load = [&](Value Leaf, std::vector<float> &Out) -> std::string {
-    auto Weight = findAbove<onnx::WeightOp>(Leaf);
+    Value Weight;
+    if (auto Plain = findAbove<onnx::WeightOp>(Leaf))
+      Weight = Plain.getOutput();
+    else if (auto Codes = findAbove<llm::QuantizedValueOp>(Leaf))
+      Weight = Codes.getResult();
     if (!Weight)
       return "no Cos op and no table of the file above the rotation";
-    Result<const eval::Tensor *> Data = Start.evaluate(Weight.getOutput());
+    Result<const eval::Tensor *> Data = Start.evaluate(Weight);
     if (!Data)
       return Data.status().message();
     const eval::Tensor &W = **Data;
@@ -289,26 +289,10 @@ std::string Finder::readWhole(Value CosLeaf, Value SinLeaf, Table &T) {
     if (Used * Start.sample().Seq != (*Seen)->count() || Used > Width)
       return "table rows have " + std::to_string(Width) + " columns, used " +
              std::to_string(Used);
-    bool Halves = Used % 2 == 0, Pairs = Halves;
-    for (int64_t I = 0; Used > 1 && I < Used / 2; ++I) {
-      auto At = [&](int64_t C) { return eval::floatAt(W, Width + C); };
-      Halves &= At(I) == At(I + Used / 2);
-      Pairs &= At(2 * I) == At(2 * I + 1);
-    }
-    T.Half = Halves || Pairs ? Used / 2 : Used;
-    T.Rows = Rows;
-    for (int64_t P = 0; P < Rows; ++P)
-      for (int64_t I = 0; I < T.Half; ++I)
-        Out.push_back(float(
-            eval::floatAt(W, P * Width + (!Halves && Pairs ? 2 * I : I))));
+    takeAngles(W, Width, Used, /*Looked=*/2, T, Out);
     return {};
   };
-  if (std::string Why = Load(CosLeaf, T.Cos); !Why.empty())
-    return Why;
-  if (std::string Why = Load(SinLeaf, T.Sin); !Why.empty())
-    return Why;
-  return T.Cos.size() == T.Sin.size() ? std::string()
-                                      : "cos and sin tables differ in size";
+  return loadBoth(CosLeaf, SinLeaf, T, Load);
 }
 
 std::string Finder::readTable(const Cone &C, Table &T) {
@@ -335,20 +319,27 @@ std::string Finder::readTable(const Cone &C, Table &T) {
     return "no tables that are a constant and 0 at position 0";
   onnx::CosOp Cos = findAbove<onnx::CosOp>(CosLeaf);
   int64_t Rows = Cos ? 0 : tableRows(CosLeaf);
+  if (Cos && isRounded(Cos.getInput())) {
+    Cos = {};
+    Rows = RoundedPositions;
+  }
   if (!Cos && Rows < 2)
     return "no Cos op and no table of the file above the rotation";
   std::string Why = findThreshold(CosLeaf, SinLeaf, bool(Cos), T.Threshold);
   if (!Why.empty())
     return Why;
   T.Scaling = Scaling;
-  if (Cos)
+  if (Cos) {
     Why = readAngles(Cos, T, Start);
-  else if (R.fixedTokens() > 0)
+    if (Why.empty())
+      Why = checkPlaces(Cos, T, 0, T.Threshold ? T.Threshold : INT64_MAX);
+  } else if (R.fixedTokens() > 0) {
     Why = readWhole(CosLeaf, SinLeaf, T);
-  else
+  } else {
     Why = readFile(
         CosLeaf, SinLeaf, T,
         Sample{0, T.Threshold ? std::min(Rows, T.Threshold) : Rows, {}, 0});
+  }
   return Why.empty() && T.Threshold ? readLong(CosLeaf, SinLeaf, Cos, T) : Why;
 }
 
@@ -402,6 +393,8 @@ std::string Finder::readLong(Value CosLeaf, Value SinLeaf, onnx::CosOp Cos,
   if (Cos) {
     Probe After(Main, R, Reader, Sample{Far - 5, 5, {0, 1, 2, 3, Far - 1}, 0});
     std::string Why = readAngles(Cos, *T.Long, After);
+    if (Why.empty())
+      Why = checkPlaces(Cos, *T.Long, T.Threshold, INT64_MAX);
     Result<const eval::Tensor *> First = After.evaluate(CosLeaf);
     if (Why.empty() && !First)
       Why = First.status().message();
@@ -428,43 +421,63 @@ std::string Finder::readLong(Value CosLeaf, Value SinLeaf, onnx::CosOp Cos,
 bool Finder::same(Probe &P, const Rotation &Rot, const Table &T,
                   const std::vector<int64_t> &Positions) {
   eval::Dims Shape;
-  int64_t Seq = P.sample().Seq, F = Rot.Heads * Rot.Dim;
-  if (!P.shapeOf(Rot.X, Shape) || eval::countOf(Shape) != Seq * F)
+  int64_t Seq = P.sample().Seq;
+  if (!P.shapeOf(Rot.X, Shape) ||
+      eval::countOf(Shape) != Seq * Rot.Rows.Features)
     return false;
   eval::Tensor X = randomTensor(Shape, 7);
   P.bind(Rot.X, X);
   Result<const eval::Tensor *> Got = P.evaluate(Rot.Y);
-  if (!Got || (*Got)->count() != Seq * F)
+  if (!Got || (*Got)->count() != Seq * Rot.Heads * Rot.Dim)
     return false;
+  RowLayout Out{Rot.Heads * Rot.Dim, Rot.Dim, Rot.HeadsFirst};
   for (int64_t S = 0; S < Seq; ++S)
-    for (int64_t H = 0; H < Rot.Heads; ++H)
-      for (int64_t D = 0; D < Rot.Dim; ++D) {
-        int64_t Base = S * F + H * Rot.Dim;
-        double Want = eval::floatAt(X, Base + D);
-        if (D < 2 * T.Half) {
-          int64_t I = Rot.Interleaved ? D / 2 : D % T.Half;
-          bool Second = Rot.Interleaved ? D % 2 : D >= T.Half;
-          int64_t LoAt = Rot.Interleaved ? 2 * I : I;
-          int64_t HiAt = Rot.Interleaved ? 2 * I + 1 : I + T.Half;
-          double Lo = eval::floatAt(X, Base + LoAt);
-          double Hi = eval::floatAt(X, Base + HiAt), Cos, Sin;
-          if (!T.at(Positions[size_t(S)], I, Cos, Sin))
-            return false;
-          Want = Second ? Hi * Cos + Lo * Sin : Lo * Cos - Hi * Sin;
-        }
-        int64_t At = Rot.HeadsFirst ? (H * Seq + S) * Rot.Dim + D : Base + D;
-        if (!(std::abs(eval::floatAt(**Got, At) - Want) <= 1e-4))
+    for (int64_t F = 0; F < Out.Features; ++F) {
+      int64_t D = F % Rot.Dim, Base = F - D;
+      auto Given = [&](int64_t E) {
+        return eval::floatAt(
+            X, Rot.Rows.at(S, Rot.Features[size_t(Base + E)], Seq));
+      };
+      double Want = Given(D);
+      if (D < 2 * T.Half) {
+        int64_t I = Rot.Interleaved ? D / 2 : D % T.Half;
+        bool Second = Rot.Interleaved ? D % 2 : D >= T.Half;
+        double Lo = Given(Rot.Interleaved ? 2 * I : I), Cos, Sin;
+        double Hi = Given(Rot.Interleaved ? 2 * I + 1 : I + T.Half);
+        if (!T.at(Positions[size_t(S)], I, Cos, Sin))
           return false;
+        Want = Second ? Hi * Cos + Lo * Sin : Lo * Cos - Hi * Sin;
       }
+      double Have = eval::floatAt(**Got, Out.at(S, F, Seq));
+      if (!(std::abs(Have - Want) <= 1e-4))
+        return false;
+    }
   return true;
 }
 
-std::string Finder::match(Value Y, Rotation &Out, Table &T, bool &Near) {
+std::string Finder::match(Value Y, bool Whole, Rotation &Out, Table &T,
+                          bool &Near) {
   auto Type = dyn_cast<RankedTensorType>(Y.getType());
   Near = false;
   if (!Type || Type.getRank() != 4 || !Type.getElementType().isF32())
     return "no f32 heads";
-  Cone C = coneOf(Y, R, /*Mixing=*/true);
+  Out.Y = Y;
+  // What is rotated may have a gain of the file: then that is where it ends.
+  Cone C = coneOf(Y, R, Mixing::All), Inner = coneOf(Y, R, Mixing::Varying);
+  std::string Why = matchCone(C, Whole, Out, T, Near);
+  if (!Why.empty() && Inner.Ops.size() < C.Ops.size()) {
+    bool NearInner = false;
+    std::string Second =
+        (Inside ? Inside : this)->matchCone(Inner, Whole, Out, T, NearInner);
+    if (NearInner || Second.empty())
+      Why = Second;
+    Near |= NearInner;
+  }
+  return Why;
+}
+
+std::string Finder::matchCone(const Cone &C, bool Whole, Rotation &Out,
+                              Table &T, bool &Near) {
   Value X = C.root(R);
   if (!X || C.Tables.size() < 2 || C.Ops.size() > 64 || isa<BlockArgument>(X))
     return "not one value and two tables";
@@ -475,18 +488,14 @@ std::string Finder::match(Value Y, Rotation &Out, Table &T, bool &Near) {
           rankOf(User->getResult(0)) == 3 &&
           featuresOf(User->getResult(0)) == featuresOf(X))
         X = User->getResult(0);
-  eval::Dims XShape;
-  if (!Plain.shapeOf(X, XShape) || rankOf(X) < 3)
-    return "the rotated value has no known shape";
-  int64_t F = eval::countOf(XShape) / Seq;
   Out.X = X;
-  Out.Y = Y;
-  Out.Dim = featuresOf(Y);
-  ArrayRef<int64_t> Dims = Type.getShape();
-  if (Out.Dim < 2 || F % Out.Dim != 0)
+  Out.Rows = layoutOf(X, Plain);
+  if (Out.Rows.Features < 1)
+    return "the rotated value has no known shape";
+  Out.Dim = featuresOf(Out.Y);
+  if (Out.Dim < 2)
     return "not whole heads";
-  Out.Heads = F / Out.Dim;
-  Near = true;
+  Near = !Whole || Out.Rows.Features % Out.Dim == 0;
   std::vector<void *> Key;
   for (Value V : C.Tables)
     Key.push_back(V.getAsOpaquePointer());
@@ -500,11 +509,19 @@ std::string Finder::match(Value Y, Rotation &Out, Table &T, bool &Near) {
   if (2 * T.Half > Out.Dim)
     return "tables have " + std::to_string(2 * T.Half) +
            " columns, heads only " + std::to_string(Out.Dim);
+  ArrayRef<int64_t> Dims = cast<RankedTensorType>(Out.Y.getType()).getShape();
+  double Cos = 1, Sin = 0;
+  T.at(0, 0, Cos, Sin);
   for (bool HeadsFirst : {true, false}) {
-    if (Dims[HeadsFirst ? 1 : 2] != Out.Heads)
+    Out.Heads = Dims[HeadsFirst ? 1 : 2];
+    Out.HeadsFirst = HeadsFirst;
+    RowLayout Turned{Out.Heads * Out.Dim, Out.Dim, HeadsFirst};
+    if (Out.Heads < 1 ||
+        !readFeatures(Start, X, Out.Rows, Out.Y, Turned, 2 * T.Half, Cos,
+                      Out.Features) ||
+        (Whole && !areAll(Out.Features, Out.Rows.Features)))
       continue;
     for (bool Interleaved : {false, true}) {
-      Out.HeadsFirst = HeadsFirst;
       Out.Interleaved = Interleaved;
       if (!same(Plain, Out, T, positions(Plain)))
         continue;
@@ -517,21 +534,26 @@ std::string Finder::match(Value Y, Rotation &Out, Table &T, bool &Near) {
   return "it does not compute a rotation of halves or of pairs";
 }
 
-struct RaiseRope : impl::RaiseRopeBase<RaiseRope> {
-  using RaiseRopeBase::RaiseRopeBase;
-  eval::WeightReader Reader;
+struct RaiseRope : ReadingPass<impl::RaiseRopeBase<RaiseRope>> {
+  using ReadingPass::ReadingPass;
 
-  void runOnOperation() override {
-    func::FuncOp Main = graphOf(getOperation());
-    if (!Main)
-      return;
-    if (failed(openReader(getOperation(), Model, Reader)))
-      return signalPassFailure();
+  void runOnGraph(func::FuncOp Main) override {
     Roles R(Main);
     WeightMaker Weights(getOperation());
-    Finder Find(Main, R, Reader);
+    Finder Find(Main, R, Reader), Behind(Main, R, Reader);
+    Find.setInner(&Behind);
     Made.clear();
     Chosen.clear();
+    // Whole values first: the rotated part of a head is a rotation of some of
+    // its features, too.
+    for (bool Whole : {true, false}) {
+      raiseAll(Main, R, Weights, Find, Whole);
+      eraseDead(Main.getBody().front());
+    }
+  }
+
+  void raiseAll(func::FuncOp Main, Roles &R, WeightMaker &Weights, Finder &Find,
+                bool Whole) {
     for (Operation &Op : llvm::make_early_inc_range(Main.getBody().front())) {
       if (!isa<onnx::AddOp, onnx::ConcatOp, onnx::ReshapeOp>(Op) ||
           !R.isData(Op.getResult(0)))
@@ -539,13 +561,15 @@ struct RaiseRope : impl::RaiseRopeBase<RaiseRope> {
       Rotation Rot;
       Table T;
       bool Near = false;
-      std::string Why = Find.match(Op.getResult(0), Rot, T, Near);
+      std::string Why = Find.match(Op.getResult(0), Whole, Rot, T, Near);
       if (Why.empty())
         create(Main, R, Weights, Rot, T);
-      else if (Near && isa<onnx::AddOp>(Op))
-        missed("raise-rope", &Op, Why);
+      else if (Near && !Whole) {
+        Op.setAttr(RopeFailureAttr, StringAttr::get(&getContext(), Why));
+        if (isa<onnx::AddOp>(Op))
+          missed("raise-rope", &Op, Why);
+      }
     }
-    eraseDead(Main.getBody().front());
   }
 
   Value tableOf(func::FuncOp Main, const Roles &R, WeightMaker &Weights,
@@ -617,13 +641,28 @@ void RaiseRope::create(func::FuncOp Main, Roles &R, WeightMaker &Weights,
   Value Rope = selected(Main, R, Weights, T);
   OpBuilder B(Rot.Y.getDefiningOp());
   Location Loc = Rot.Y.getLoc();
-  Value Flat = flattenHeads(B, Rot.X, Rot.Heads * Rot.Dim);
+  Value X = Rot.X;
+  if (Rot.Rows.HeadsFirst) {
+    X = mergeHeads(B, X);
+    R.markData(X.getDefiningOp()->getOperand(0));
+    R.markData(X);
+  }
+  Value Flat = selectRows(B, X, Rot.Features, Weights, R);
   auto New = llm::RopeOp::create(B, Loc, Flat.getType(), Flat, Rope, Rot.Heads,
                                  Rot.Dim, T.Half, Rot.Interleaved);
   Value Split = splitHeads(B, New, Rot.Heads, Rot.Dim, Rot.HeadsFirst,
                            cast<RankedTensorType>(Rot.Y.getType()));
-  Value(Rot.Y).replaceAllUsesWith(Split);
   R.markData(Split);
+  // Rows of heads are at hand before they are moved.
+  for (Operation *User : llvm::to_vector(Rot.Y.getUsers()))
+    if (auto Back = dyn_cast<onnx::TransposeOp>(User);
+        Back && Rot.HeadsFirst &&
+        Back.getPerm() == ArrayRef<int64_t>({0, 2, 1, 3})) {
+      Value Rows = Split.getDefiningOp()->getOperand(0);
+      R.markData(Rows);
+      Back.getResult().replaceAllUsesWith(Rows);
+    }
+  Value(Rot.Y).replaceAllUsesWith(Split);
   passed("raise-rope", New,
          "llm.rope of " + Twine(Rot.Heads) + " heads, rotating " +
              Twine(2 * T.Half) + " of " + Twine(Rot.Dim) + " elements");
@@ -631,8 +670,6 @@ void RaiseRope::create(func::FuncOp Main, Roles &R, WeightMaker &Weights,
 } // namespace
 
 std::unique_ptr<Pass> createRaiseRope(eval::WeightReader Reader) {
-  auto P = std::make_unique<RaiseRope>();
-  P->Reader = std::move(Reader);
-  return P;
+  return withReader<RaiseRope>(std::move(Reader));
 }
 } // namespace llmc::raise
