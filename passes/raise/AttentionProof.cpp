@@ -36,7 +36,8 @@ Prover::Steps &Prover::stepsOf(int64_t Tokens) {
       St.Parts.push_back(Make(I * Tokens, Tokens));
   }
   // Only scores are bound in these: two keys, the first one before the query.
-  for (std::unique_ptr<Probe> *P : {&St.Zero, &St.One, &St.Huge})
+  for (std::unique_ptr<Probe> *P :
+       {&St.Zero, &St.One, &St.Huge, &St.Low, &St.Cap})
     *P = Tokens == 0 && !Cached ? Make(0, 2)
          : Tokens > 1           ? Make(0, Tokens)
                                 : Make(1, 1);
@@ -99,19 +100,6 @@ std::vector<int64_t> Attention::features(const RowMap &Map,
   return Out;
 }
 
-/// Dims of scores [.., queries, keys] whose type does not tell them all: dims
-/// in front count heads where they are static and are a batch of one otherwise.
-static eval::Dims scoresLike(Value Scores, int64_t Seq, int64_t Total) {
-  auto Type = dyn_cast<RankedTensorType>(Scores.getType());
-  eval::Dims Out;
-  for (int64_t D = 0, Rank = Type ? Type.getRank() : 0; D < Rank; ++D)
-    Out.push_back(!Type.isDynamicDim(D) ? Type.getDimSize(D)
-                  : D == Rank - 1       ? Total
-                  : D == Rank - 2       ? Seq
-                                        : 1);
-  return Out;
-}
-
 /// What a raw score of the first key does to the input of the softmax, compared
 /// with the second key's: the factor behind the product, and the cap for huge
 /// scores. Biases, sinks and maxima cancel out.
@@ -141,24 +129,79 @@ std::string Prover::measureScale(Steps &St, Attention &A) {
     return {};
   };
   constexpr double Large = 1e6;
-  double Zero = 0, One = 0, Huge = 0;
+  double Zero = 0, One = 0, Huge = 0, Low = 0;
   std::string Why = Difference(*St.Zero, 0, Zero);
   if (Why.empty())
     Why = Difference(*St.One, 1, One);
   if (Why.empty())
     Why = Difference(*St.Huge, Large, Huge);
+  if (Why.empty())
+    Why = Difference(*St.Low, -Large, Low);
   if (!Why.empty())
     return Why;
   double Factor = One - Zero, Top = Huge - Zero;
   if (!(Factor > 0) || !std::isfinite(Top))
     return "the scale is " + std::to_string(Factor) + ", expected more than 0";
+  double Bottom = Zero - Low; // far below, the same with the other sign
+  if (!(std::abs(Bottom - Top) <= 1e-3 * std::abs(Top)))
+    return "the scores are bent: a score of 1000000 gives " +
+           std::to_string(Top) + ", its negative " + std::to_string(-Bottom);
   if (std::abs(Top) < Factor * Large / 2) {
     A.Softcap = std::abs(Top);
     Factor = A.Softcap * std::atanh(std::min(Factor / A.Softcap, 0.999999));
+    double Cap = 0, Want = A.Softcap * std::tanh(1.0);
+    if (Why = Difference(*St.Cap, A.Softcap / Factor, Cap); !Why.empty())
+      return Why;
+    if (!(std::abs(Cap - Zero - Want) <= 2e-3 * Want))
+      return "the scores are limited to " + std::to_string(A.Softcap) +
+             ", but not by a tanh";
   }
   A.Scale = Factor * A.Q.Scale * A.K.Scale;
   if (!(A.Scale > 0))
     return "the scale is " + std::to_string(A.Scale) + ", expected more than 0";
+  return {};
+}
+
+/// What scores are multiplied with must be the same everywhere: the scale is
+/// measured near the start, and so is everything else that is proved.
+std::string Prover::checkFactor(Operation *Op, Value Factor) {
+  auto Own = [&](int64_t Past, int64_t Seq) -> std::optional<double> {
+    Probe P(Main, R, Reader, Sample{Past, Seq, {}, 0});
+    Result<const eval::Tensor *> Got = P.evaluate(Factor);
+    if (!Got || (*Got)->count() < 1)
+      return std::nullopt;
+    // The last row, its own key; all of them in one with a single column.
+    return eval::floatAt(**Got, (*Got)->count() - 1);
+  };
+  bool Cached = bool(R.find(Role::Past));
+  int64_t Fixed = R.fixedTokens();
+  std::optional<double> First = Own(0, Fixed ? Fixed : 2);
+  for (int64_t N : {9, 100, 1000, 4099, 8200, 32771, 131077}) {
+    if (!Cached && (Fixed > 0 || N > 1000))
+      break;
+    std::optional<double> Here = Cached ? Own(N, Fixed ? Fixed : 1) : Own(0, N);
+    if (First && Here && !(std::abs(*First - *Here) <= 1e-5 * std::abs(*First)))
+      return "the scores are multiplied by '" +
+             (Factor.getDefiningOp() ? nodeName(Factor.getDefiningOp())
+                                     : nodeName(Op)) +
+             "', which is " + std::to_string(*First) + " at the start and " +
+             std::to_string(*Here) + " at position " + std::to_string(N);
+  }
+  return {};
+}
+
+std::string Prover::checkFactors(const Attention &A) {
+  for (Operation *Op : A.Block.Between)
+    for (Value V : Op->getOperands()) {
+      if (!isa<onnx::MulOp, onnx::DivOp, onnx::PowOp>(Op) || R.isData(V) ||
+          isFixed(V))
+        continue;
+      auto [It, New] = Factors.try_emplace(V);
+      if (New)
+        It->second = checkFactor(Op, V);
+      if (!It->second.empty())
+        return It->second;
+    }
   return {};
 }
 
@@ -247,6 +290,11 @@ std::string Prover::bindLeaf(Probe &P, Value Leaf) {
 }
 
 std::string Prover::compare(Probe &P, Attention &A, ArrayRef<double> Want) {
+  eval::Dims Shape;
+  for (const RowMap *Map : {&A.Q, &A.K, &A.V})
+    for (Value Other : Map->Others)
+      if (P.shapeOf(Other, Shape) && eval::countOf(Shape) >= 0)
+        P.bind(Other, zeroTensor(DType::F32, Shape));
   for (Value Leaf : {A.Q.Leaf, A.K.Leaf, A.V.Leaf})
     if (std::string Why = bindLeaf(P, Leaf); !Why.empty())
       return Why;
@@ -272,6 +320,28 @@ std::string Prover::compare(Probe &P, Attention &A, ArrayRef<double> Want) {
   return {};
 }
 
+/// An output may hold the caches of other layers, too: what they are made of
+/// does not matter here.
+static bool bindOthers(Probe &P, Value V,
+                       const llvm::DenseMap<Value, eval::Tensor> &Known) {
+  bool Any = false;
+  llvm::SetVector<Value> Work;
+  Work.insert(V);
+  for (size_t I = 0; I < Work.size(); ++I) {
+    Operation *Op = Work[I].getDefiningOp();
+    eval::Dims Shape;
+    if (!Op || Known.count(Work[I]))
+      continue;
+    if (isa<onnx::OnnxDialect>(Op->getDialect()))
+      Work.insert(Op->operand_begin(), Op->operand_end());
+    else if (P.shapeOf(Work[I], Shape) && eval::countOf(Shape) >= 0) {
+      P.bind(Work[I], zeroTensor(DType::F32, Shape));
+      Any = true;
+    }
+  }
+  return Any;
+}
+
 /// Gives the cache outputs of one step to the next.
 std::string Prover::passCaches(Probe &From, Probe &To, const Attention &A) {
   Operation *Return = Main.getBody().front().getTerminator();
@@ -284,6 +354,7 @@ std::string Prover::passCaches(Probe &From, Probe &To, const Attention &A) {
     for (OpOperand &Out : Return->getOpOperands()) {
       if (Main.getResultAttr(Out.getOperandNumber(), CacheAttr) != Number)
         continue;
+      Spoilt |= bindOthers(From, Out.get(), Leaves);
       Result<const eval::Tensor *> T = From.evaluate(Out.get());
       if (!T)
         return "its cache cannot be evaluated: " + T.status().message();
@@ -294,10 +365,15 @@ std::string Prover::passCaches(Probe &From, Probe &To, const Attention &A) {
 }
 
 std::string Prover::prove(Attention &A) {
+  if (Spoilt)
+    All.clear();
+  Spoilt = false;
   Steps &St = stepsOf(A.StepTokens);
   std::string Why = findRows(St, A);
   if (Why.empty())
     Why = measureScale(St, A);
+  if (Why.empty())
+    Why = checkFactors(A);
   if (!Why.empty())
     return Why;
   for (std::vector<double> *Heads : {&A.Rule.Slopes, &A.Rule.Sinks}) {

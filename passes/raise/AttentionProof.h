@@ -39,7 +39,7 @@ private:
   struct Steps {
     std::unique_ptr<Probe> Whole;              ///< null: not possible
     std::vector<std::unique_ptr<Probe>> Parts; ///< each continues the last
-    std::unique_ptr<Probe> Zero, One, Huge;    ///< for the scale
+    std::unique_ptr<Probe> Zero, One, Huge, Low, Cap; ///< for the scale
     std::unique_ptr<RowReader> Rows;
   };
   Steps &stepsOf(int64_t Tokens);
@@ -47,6 +47,8 @@ private:
   std::string findRows(Steps &St, Attention &A);
   std::string findHeads(Attention &A);
   std::string measureScale(Steps &St, Attention &A);
+  std::string checkFactors(const Attention &A);
+  std::string checkFactor(mlir::Operation *Op, mlir::Value Factor);
   std::string compare(Probe &P, Attention &A, mlir::ArrayRef<double> Want);
   std::string bindLeaf(Probe &P, mlir::Value Leaf);
   std::string passCaches(Probe &From, Probe &To, const Attention &A);
@@ -55,6 +57,9 @@ private:
   const Roles &R;
   eval::WeightReader Reader;
   std::map<int64_t, Steps> All;
+  bool Spoilt = false; ///< other blocks' values were bound in them
+  /// Of scores, and why they are not the same everywhere.
+  llvm::DenseMap<mlir::Value, std::string> Factors;
   /// Random rows of the block that is proved.
   llvm::DenseMap<mlir::Value, eval::Tensor> Leaves;
 };

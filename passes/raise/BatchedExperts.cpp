@@ -122,7 +122,7 @@ std::string Layer::findEnds(Value V) {
 
 /// Up's left side must be the rows of all tokens, once per expert.
 std::string Layer::findRows() {
-  Cone C = coneOf(Up.MatMul.getA(), R, /*Mixing=*/false);
+  Cone C = coneOf(Up.MatMul.getA(), R, Mixing::None);
   Value Root = C.root(R);
   if (!Root || !Rows.has(Root))
     return "its rows are not token rows";
@@ -215,7 +215,7 @@ std::string Layer::proveSum() {
 /// The features of Up's result that V consists of, the same for every expert
 /// and token; false when V is no choice of them.
 bool Layer::features(Value V, SmallVector<int64_t> &Out) {
-  Cone C = coneOf(V, R, /*Mixing=*/false, Up.Result);
+  Cone C = coneOf(V, R, Mixing::None, Up.Result);
   if (C.Leaves.size() != 1 || C.Leaves.front() != Up.Result)
     return false;
   for (Operation *Op : C.Ops)
@@ -313,14 +313,19 @@ std::string Layer::run(onnx::MatMulOp MatMul, bool &Near) {
   B.setInsertionPoint(End);
   Slots = slotsOf(Route, Down.Experts, Main, R, Reader);
   UpWeight = Weights.experts(Up.Weight, /*InOut=*/true);
-  UpBias = Up.Bias ? Weights.flat(*Up.Bias) : FlatSymbolRefAttr();
+  FlatSymbolRefAttr DownWeight = Weights.experts(Down.Weight, true), DownBias;
+  if (Up.Bias)
+    UpBias = Weights.flat(*Up.Bias);
+  if (Down.Bias)
+    DownBias = Weights.flat(*Down.Bias);
+  if (!UpWeight || !DownWeight || (Up.Bias && !UpBias) ||
+      (Down.Bias && !DownBias))
+    return "its codes cannot be cut into experts";
   Value H = between(Down.MatMul.getA());
   if (!Why.empty())
     return Why;
-  Value Out = makeExperts(
-      B, Down.MatMul.getLoc(), H, Route, Weights.experts(Down.Weight, true),
-      Down.Bias ? Weights.flat(*Down.Bias) : FlatSymbolRefAttr(), Slots, Down.N,
-      true, R);
+  Value Out = makeExperts(B, Down.MatMul.getLoc(), H, Route, DownWeight,
+                          DownBias, Slots, Down.N, true, R);
   auto Type = cast<RankedTensorType>(Sum.getType());
   if (Type.getRank() == 2 && rankOf(Out) == 3) {
     Out = flattenRows(B, Out, Type);

@@ -80,10 +80,16 @@ static Value mergedBelow(onnx::MatMulOp Mix, const Roles &R) {
         isTokens(cast<RankedTensorType>(V.getType()).getDimSize(Rank - 2), R))
       return V;
     Operation *Next = onlyUser(V);
-    if (!Next || !(isMovement(Next) || isa<onnx::CastOp>(Next)))
-      return {};
+    if (!Next || !(isMovement(Next) || isa<onnx::CastOp>(Next)) ||
+        (isa<onnx::ConcatOp>(Next) && Next->getNumOperands() > 1))
+      break; // heads of other blocks join it
     V = Next->getResult(0);
   }
+  // A head by itself is rows already: [batch, tokens, features].
+  V = Mix.getOutput();
+  if (rankOf(V) == 3 && rankOf(Mix.getB()) == 3 && Dim > 0 &&
+      isTokens(cast<RankedTensorType>(V.getType()).getDimSize(1), R))
+    return V;
   return {};
 }
 
@@ -106,4 +112,16 @@ AttentionBlock blockOf(onnx::SoftmaxOp Softmax, const Roles &R) {
     Out.Failure = "the heads are not merged to rows by reshapes and transposes";
   return Out;
 }
+
+eval::Dims scoresLike(Value Scores, int64_t Seq, int64_t Total) {
+  auto Type = dyn_cast<RankedTensorType>(Scores.getType());
+  eval::Dims Out;
+  for (int64_t D = 0, Rank = Type ? Type.getRank() : 0; D < Rank; ++D)
+    Out.push_back(!Type.isDynamicDim(D) ? Type.getDimSize(D)
+                  : D == Rank - 1       ? Total
+                  : D == Rank - 2       ? Seq
+                                        : 1);
+  return Out;
+}
+
 } // namespace llmc::raise

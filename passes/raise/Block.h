@@ -3,6 +3,7 @@
 #ifndef LLMC_PASSES_RAISE_BLOCK_H
 #define LLMC_PASSES_RAISE_BLOCK_H
 
+#include "compiler/eval/Tensor.h"
 #include "dialects/onnx/Onnx.h"
 #include "passes/raise/Roles.h"
 
@@ -21,6 +22,10 @@ constexpr llvm::StringLiteral SinksAttr = "llm.sinks";   ///< f64 per head
 constexpr llvm::StringLiteral StepAttr = "llm.step_tokens";
 constexpr llvm::StringLiteral MaskFailureAttr = "llm.mask_failure";
 
+/// What raise-rope leaves on the end of what looked like a rotation: why it is
+/// none that can be compiled.
+constexpr llvm::StringLiteral RopeFailureAttr = "llm.rope_failure";
+
 struct AttentionBlock {
   onnx::SoftmaxOp Softmax;
   onnx::MatMulOp Scores; ///< q k^T
@@ -34,6 +39,10 @@ struct AttentionBlock {
 
 /// The block of a softmax over token data.
 AttentionBlock blockOf(onnx::SoftmaxOp Softmax, const Roles &R);
+
+/// Dims of scores [.., queries, keys] whose type does not tell them all: dims
+/// in front count heads where they are static and are a batch of one otherwise.
+eval::Dims scoresLike(mlir::Value Scores, int64_t Seq, int64_t Total);
 
 } // namespace llmc::raise
 

@@ -10,6 +10,7 @@
 namespace llmc::raise {
 namespace {
 struct Said {
+  bool Cache = false; ///< that it is one; numbers of other names mean nothing
   std::optional<unsigned> Layer;
   std::optional<bool> IsKey;
 };
@@ -43,10 +44,13 @@ Said read(llvm::StringRef Name) {
         Out.Layer = Number;
       continue;
     }
+    for (const char *Part : {"past", "present", "cache", "state", "kv"})
+      Out.Cache |= llvm::StringRef(Word).starts_with(Part);
     bool Key = Word == "key" || Word == "keys" || Word == "k";
     bool Value = Word == "value" || Word == "values" || Word == "v";
     if ((Key || Value) && Out.Layer)
       Out.IsKey = Key;
+    Out.Cache |= Key || Value;
     KeyInFront |= Key && !Out.Layer;
     ValueInFront |= Value && !Out.Layer;
   }
@@ -58,6 +62,8 @@ Said read(llvm::StringRef Name) {
 
 bool namesContradict(llvm::StringRef Past, llvm::StringRef Present) {
   Said A = read(Past), B = read(Present);
+  if (!A.Cache || !B.Cache)
+    return false;
   return (A.Layer && B.Layer && *A.Layer != *B.Layer) ||
          (A.IsKey && B.IsKey && *A.IsKey != *B.IsKey);
 }

@@ -21,27 +21,36 @@ bool isCacheUpdate(Operation *Op) {
       Op);
 }
 
-static bool isFollowed(Operation *Op, const Roles &R, bool Mixing) {
-  if (isMovement(Op) || isCacheUpdate(Op))
-    return true;
-  if (Mixing)
-    return isa<onnx::AddOp, onnx::SubOp, onnx::NegOp, onnx::MulOp, onnx::DivOp>(
-        Op);
-  return isa<onnx::MulOp, onnx::DivOp>(Op) &&
-         llvm::count_if(Op->getOperands(),
-                        [&](Value V) { return R.isData(V); }) == 1 &&
-         llvm::any_of(Op->getOperands(),
-                      [](Value V) { return scalar(V).has_value(); });
+/// Whether an operand is an elementwise gain or bias of the file.
+static bool hasFixedTable(Operation *Op) {
+  return llvm::any_of(Op->getOperands(), [](Value V) {
+    return isFixed(V) && !scalar(V).has_value();
+  });
 }
 
-Cone coneOf(Value V, const Roles &R, bool Mixing, Value Stop) {
+static bool isFollowed(Operation *Op, const Roles &R, Mixing Mix) {
+  if (isMovement(Op) || isCacheUpdate(Op))
+    return true;
+  bool Product = isa<onnx::MulOp, onnx::DivOp>(Op);
+  bool OneOfData = llvm::count_if(Op->getOperands(),
+                                  [&](Value V) { return R.isData(V); }) == 1;
+  if (Mix != Mixing::None)
+    return (Product || isa<onnx::AddOp, onnx::SubOp, onnx::NegOp>(Op)) &&
+           (Mix == Mixing::All ||
+            ((OneOfData || !Product) && !hasFixedTable(Op)));
+  return Product && OneOfData && llvm::any_of(Op->getOperands(), [](Value V) {
+           return scalar(V).has_value();
+         });
+}
+
+Cone coneOf(Value V, const Roles &R, Mixing Mix, Value Stop) {
   Cone Out;
   llvm::SetVector<Value> Work;
   Work.insert(V);
   for (size_t I = 0; I < Work.size(); ++I) {
     Value Next = Work[I];
     Operation *Op = Next.getDefiningOp();
-    if (!Op || Next == Stop || !isFollowed(Op, R, Mixing)) {
+    if (!Op || Next == Stop || !isFollowed(Op, R, Mix)) {
       Out.Leaves.insert(Next);
       continue;
     }

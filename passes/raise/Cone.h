@@ -21,15 +21,18 @@ struct Cone {
   mlir::Value root(const Roles &R) const;
 };
 
+/// What a walk goes through beside movements and products with constant
+/// scalars: Add, Sub, Neg and products with tables; with Varying not where the
+/// table is made of constants and weights only (gains, temperatures).
+enum class Mixing { None, Varying, All };
+
 /// Whether Op only moves elements (reshapes, transposes, slices, …).
 bool isMovement(mlir::Operation *Op);
 /// Whether Op writes some elements into a copy of its first operand, as caches
 /// of a fixed size are written.
 bool isCacheUpdate(mlir::Operation *Op);
-/// Walks from V through movements, and products with constants or, with
-/// `Mixing`, through Add, Sub, Neg and products with tables as well. `Stop` is
-/// a leaf if it is met.
-Cone coneOf(mlir::Value V, const Roles &R, bool Mixing, mlir::Value Stop = {});
+/// Walks from V to the leaves. `Stop` is a leaf if it is met.
+Cone coneOf(mlir::Value V, const Roles &R, Mixing Mix, mlir::Value Stop = {});
 
 } // namespace llmc::raise
 

@@ -49,6 +49,17 @@ Value reshapeRows(OpBuilder &B, Value X, RankedTensorType Result) {
                                  integersOf(B, X.getLoc(), Shape));
 }
 
+Value splitFeatures(OpBuilder &B, Value X, int64_t Dim) {
+  auto Type = cast<RankedTensorType>(X.getType());
+  int64_t Heads = Type.getShape().back() / Dim;
+  return reshapeRows(B, X, pick(Type, {0, 1, -1 - Heads, -1 - Dim}));
+}
+
+Value countHeads(OpBuilder &B, Value X, RankedTensorType Result) {
+  Value Shape = integersOf(B, X.getLoc(), {0, -1, Result.getShape().back()});
+  return onnx::ReshapeOp::create(B, X.getLoc(), Result, X, Shape);
+}
+
 Value flattenHeads(OpBuilder &B, Value X, int64_t Features) {
   auto Type = cast<RankedTensorType>(X.getType());
   if (Type.getRank() != 4)
@@ -68,5 +79,17 @@ Value splitHeads(OpBuilder &B, Value Flat, int64_t Heads, int64_t Dim,
     return Out;
   return onnx::TransposeOp::create(B, Loc, Result, Out,
                                    B.getDenseI64ArrayAttr({0, 2, 1, 3}));
+}
+
+Value swapHeads(OpBuilder &B, Value X) {
+  return onnx::TransposeOp::create(
+      B, X.getLoc(), pick(cast<RankedTensorType>(X.getType()), {0, 2, 1, 3}), X,
+      B.getDenseI64ArrayAttr({0, 2, 1, 3}));
+}
+
+Value mergeHeads(OpBuilder &B, Value Heads) {
+  auto Type = cast<RankedTensorType>(Heads.getType());
+  int64_t Features = Type.getDimSize(1) * Type.getDimSize(3);
+  return reshapeRows(B, swapHeads(B, Heads), pick(Type, {0, 2, -1 - Features}));
 }
 } // namespace llmc::raise

@@ -233,6 +233,8 @@ Status LlmInterpreter::write(llm::KvWriteOp Op) {
   return Status::success();
 }
 
+/// Without the roundings that StaticRounding notes: they are no ops of the
+/// graph that the result is compared with.
 Result<Matrix> LlmInterpreter::attention(llm::AttentionOp Op) {
   auto State = Symbols.lookup<llm::StateOp>(Op.getState());
   const Cache &C = Caches[Op.getState()];

@@ -50,6 +50,21 @@ std::optional<double> scalar(Value V) {
   return std::nullopt;
 }
 
+bool isFixed(Value V) {
+  constexpr size_t Most = 32;
+  SmallVector<Value> Work{V};
+  for (size_t I = 0; I < Work.size(); ++I) {
+    Operation *Op = Work[I].getDefiningOp();
+    if (!Op || I > Most || !isa<onnx::OnnxDialect>(Op->getDialect()) ||
+        Op->getNumRegions() > 0)
+      return false;
+    if (!isa<onnx::ShapeOp>(Op) ||
+        !cast<ShapedType>(Op->getOperand(0).getType()).hasStaticShape())
+      Work.append(Op->operand_begin(), Op->operand_end());
+  }
+  return true;
+}
+
 bool isScalar(Value V, double Want) {
   std::optional<double> Have = scalar(V);
   return Have && std::abs(*Have - Want) <= 1e-4 * std::abs(Want);

@@ -22,6 +22,8 @@ template <typename OpTy> OpTy producer(mlir::Value V) {
 
 /// The value of a constant of one element, as double.
 std::optional<double> scalar(mlir::Value V);
+/// Whether V is computed from constants and weights of the file only.
+bool isFixed(mlir::Value V);
 /// Whether V is a constant of one element within 1e-4 relative of Want.
 bool isScalar(mlir::Value V, double Want);
 /// All elements of an integer constant.

@@ -1,14 +1,16 @@
-// com.microsoft.MoE: a router (softmax over all experts, the k largest,
-// renormalised or not) and experts of one or two first products and a last
-// one. Semantics: ONNX Runtime's ContribOperators.md, measured where that is
-// silent: `router_probs` are logits, SwiGLU is min(g, limit) *
-// sigmoid(alpha g) * (clamp(l, limit) + beta).
+// com.microsoft.MoE and QMoE: a router (softmax over all experts, the k
+// largest, renormalised or not) and experts of one or two first products and a
+// last one. Semantics: ONNX Runtime's ContribOperators.md, measured where that
+// is silent: `router_probs` are logits, SwiGLU is min(g, limit) *
+// sigmoid(alpha g) * (clamp(l, limit) + beta), gelu is the one with tanh. The
+// weights of QMoE are values by then (canonicalize-quantized).
 #include "passes/raise/MoeOps.h"
 
 #include "passes/raise/Experts.h"
 #include "passes/raise/Heads.h"
 #include "passes/raise/Match.h"
 
+#include <cfloat>
 #include <cmath>
 
 using namespace mlir;
@@ -16,23 +18,23 @@ using namespace mlir;
 namespace llmc::raise {
 namespace {
 
-/// Operands of ms_moe.
-enum MoeOperand {
-  Input = 0,
-  Router = 1,
-  Fc1 = 2,
-  Fc1Bias = 3,
-  Fc2 = 4,
-  Fc2Bias = 5,
-  Fc3 = 6,
-  Fc3Bias = 7
+constexpr unsigned Input = 0, Router = 1;
+
+/// Where ms_moe and ms_q_moe have the operands of one layer.
+struct LayerAt {
+  unsigned Weights, Bias;
 };
+constexpr LayerAt MoeLayers[] = {{2, 3}, {4, 5}, {6, 7}},
+                  QMoeLayers[] = {{2, 4}, {5, 7}, {8, 10}};
+constexpr unsigned RouterWeights = 14; ///< of ms_q_moe
 
 class MoeOp {
 public:
   MoeOp(Operation *TheOp, Roles &TheRoles, WeightMaker &TheWeights)
       : Op(TheOp), R(TheRoles), Weights(TheWeights), B(TheOp),
-        Loc(TheOp->getLoc()) {}
+        Loc(TheOp->getLoc()),
+        Quantized(TheOp->getName().stripDialect() == "ms_q_moe"),
+        At(Quantized ? QMoeLayers : MoeLayers) {}
 
   /// Why not, or empty when the op is gone.
   std::string run();
@@ -63,10 +65,13 @@ private:
     return onnx::ConstantOp::create(B, Loc, Type,
                                     DenseIntElementsAttr::get(Type, Values));
   }
+  Value integer(int64_t C) { return integers({C}); }
   std::string findShapes();
   void makeRouter();
-  std::string weightsOf(unsigned I, unsigned BiasAt, int64_t N, int64_t K,
-                        FlatSymbolRefAttr &W, FlatSymbolRefAttr &Bias);
+  void makeSparseRouter();
+  Value nearby(Value Logits, Value Max, Value Hidden);
+  std::string weightsOf(LayerAt L, int64_t N, int64_t K, FlatSymbolRefAttr &W,
+                        FlatSymbolRefAttr &Bias);
   std::string biasOf(unsigned At, int64_t N, FlatSymbolRefAttr &Bias);
   Value leg(FlatSymbolRefAttr W, FlatSymbolRefAttr Bias, int64_t Rows,
             int64_t Begin, int64_t Step);
@@ -78,6 +83,8 @@ private:
   WeightMaker &Weights;
   OpBuilder B;
   Location Loc;
+  bool Quantized;
+  ArrayRef<LayerAt> At; ///< first, second and third products
   StringRef Kind;
   Value X, Route;
   int64_t Experts = 0, D = 0, Inner = 0, Fusion = 0, K = 1;
@@ -97,56 +104,136 @@ std::string MoeOp::findShapes() {
   auto Name = Op->getAttrOfType<StringAttr>("activation_type");
   Kind = Name ? Name.getValue() : StringRef("relu");
   Fusion = Kind == "swiglu" || Kind == "geglu" ? attr("swiglu_fusion", 0) : 0;
-  auto Last = dyn_cast<RankedTensorType>(Op->getOperand(Fc2).getType());
+  auto Last =
+      dyn_cast<RankedTensorType>(Op->getOperand(At[1].Weights).getType());
   if (!Last || !Last.hasStaticShape() ||
       Last.getNumElements() % (Experts * D) != 0)
     return "the last weights are not " + std::to_string(Experts) +
            " matrices of " + std::to_string(D) + " rows or columns";
   Inner = Last.getNumElements() / (Experts * D);
-  if (attr("use_sparse_mixer", 0))
-    return "use_sparse_mixer is not supported";
+  if (attr("use_sparse_mixer", 0) && K != 2)
+    return "use_sparse_mixer with k " + std::to_string(K) + ", expected 2";
   return {};
 }
 
-/// softmax, the k largest, their sum 1 if asked for.
+/// softmax, the k largest, their sum 1 if asked for. With weights of their own
+/// the experts are only chosen by the logits.
 void MoeOp::makeRouter() {
   Value Logits = Op->getOperand(Router);
   auto Type = cast<RankedTensorType>(Logits.getType());
-  Value Soft = add(onnx::SoftmaxOp::create(B, Loc, Type, Logits, -1));
+  bool Own = Quantized && has(RouterWeights);
+  Value Soft =
+      Own ? Logits : add(onnx::SoftmaxOp::create(B, Loc, Type, Logits, -1));
   RankedTensorType Few = withFeatures(Type, K), One = withFeatures(Type, 1);
   auto Indices =
       RankedTensorType::get(Few.getShape(), B.getI64Type(), Few.getEncoding());
   auto Chosen =
-      onnx::TopKOp::create(B, Loc, Few, Indices, Soft, integers({K}), -1, 1, 1);
+      onnx::TopKOp::create(B, Loc, Few, Indices, Soft, integer(K), -1, 1, 1);
   add(Chosen->getResult(0));
   add(Chosen->getResult(1));
   Value Share = Chosen->getResult(0);
+  if (Own)
+    Share = add(onnx::GatherElementsOp::create(
+        B, Loc, Few, Op->getOperand(RouterWeights), Chosen->getResult(1), -1));
   if (attr("normalize_routing_weights", 0)) {
-    Value Sum = add(
-        onnx::ReduceSumOp::create(B, Loc, One, Share, integers({-1}), 1, 0));
+    Value Sum =
+        add(onnx::ReduceSumOp::create(B, Loc, One, Share, integer(-1), 1, 0));
     Share = add(onnx::DivOp::create(B, Loc, Few, Share, Sum));
   }
   Route = makeRoute(B, Loc, Chosen->getResult(1), Share, Experts, R);
 }
 
+/// The softmax weight of the largest logit Max among those that are less than
+/// 2 % below it, and not Hidden (null: none is).
+Value MoeOp::nearby(Value Logits, Value Max, Value Hidden) {
+  Type T = Logits.getType();
+  auto Flags = RankedTensorType::get(cast<RankedTensorType>(T).getShape(),
+                                     B.getI1Type());
+  Value Below = add(onnx::SubOp::create(B, Loc, T, Max, Logits));
+  Value Size = add(onnx::AbsOp::create(B, Loc, T, Logits));
+  Size = add(onnx::MaxOp::create(B, Loc, T, ValueRange{Size, Max}));
+  Value Share = add(onnx::DivOp::create(B, Loc, T, Below, Size));
+  Value Far = add(onnx::GreaterOp::create(B, Loc, Flags, Share, number(0.02)));
+  if (Hidden)
+    Far = add(onnx::OrOp::create(B, Loc, Flags, Far, Hidden));
+  Value Rest =
+      add(onnx::WhereOp::create(B, Loc, T, Far, number(-FLT_MAX), Logits));
+  Value Soft = add(onnx::SoftmaxOp::create(B, Loc, T, Rest, -1));
+  return add(onnx::ReduceMaxOp::create(
+      B, Loc, withFeatures(cast<RankedTensorType>(T), 1), Soft, integer(-1), 1,
+      0));
+}
+
+/// The sparse mixer (Phi-3.5-MoE, jitter 0.01): the largest logit, then the
+/// largest without it, each weighed among its own neighbours.
+void MoeOp::makeSparseRouter() {
+  Value Logits = Op->getOperand(Router);
+  auto Type = cast<RankedTensorType>(Logits.getType());
+  RankedTensorType One = withFeatures(Type, 1);
+  auto Index =
+      RankedTensorType::get(One.getShape(), B.getI64Type(), One.getEncoding());
+  auto Flags = RankedTensorType::get(Type.getShape(), B.getI1Type());
+  Value Left = Logits, Hidden;
+  SmallVector<Value> Shares, Choices;
+  for (int Round = 0; Round < 2; ++Round) {
+    auto Best =
+        onnx::TopKOp::create(B, Loc, One, Index, Left, integer(1), -1, 1, 1);
+    Value Max = add(Best->getResult(0));
+    Choices.push_back(add(Best->getResult(1)));
+    Shares.push_back(nearby(Logits, Max, Hidden));
+    if (Round)
+      break;
+    Hidden = add(onnx::EqualOp::create(
+        B, Loc, Flags, Choices[0],
+        integers(llvm::to_vector(llvm::seq<int64_t>(0, Experts)))));
+    Left = add(
+        onnx::WhereOp::create(B, Loc, Type, Hidden, number(-FLT_MAX), Logits));
+  }
+  int64_t Axis = Type.getRank() - 1;
+  RankedTensorType Two = withFeatures(Type, 2);
+  auto TwoIndices =
+      RankedTensorType::get(Two.getShape(), B.getI64Type(), Two.getEncoding());
+  Value Choice = add(onnx::ConcatOp::create(B, Loc, TwoIndices, Choices, Axis));
+  Value Share = add(onnx::ConcatOp::create(B, Loc, Two, Shares, Axis));
+  Route = makeRoute(B, Loc, Choice, Share, Experts, R);
+}
+
 /// All experts' matrices [E * N, K] and biases.
-std::string MoeOp::weightsOf(unsigned I, unsigned BiasAt, int64_t N, int64_t In,
+std::string MoeOp::weightsOf(LayerAt L, int64_t N, int64_t In,
                              FlatSymbolRefAttr &W, FlatSymbolRefAttr &Bias) {
-  // Quantised experts are one matrix, row after row.
-  if (std::optional<WeightView> Flat = Weights.view(Op->getOperand(I));
+  // Quantised experts are one matrix, row after row, seen as a cube.
+  Value Matrix = TokenRows::origin(Op->getOperand(L.Weights));
+  if (onnx::ReshapeOp Cube = Matrix.getDefiningOp<onnx::ReshapeOp>())
+    Matrix = Cube.getData();
+  if (std::optional<WeightView> Flat = Weights.view(Matrix);
       Flat && !Flat->Transposed &&
       ArrayRef<int64_t>(Flat->Shape) == ArrayRef<int64_t>{Experts * N, In}) {
     W = Weights.matrix(*Flat, /*InOut=*/false);
-    return biasOf(BiasAt, N, Bias);
+    return biasOf(L.Bias, N, Bias);
   }
-  std::optional<WeightView> View = Weights.cube(Op->getOperand(I));
+  // Or one matrix per expert.
+  if (onnx::ConcatOp All = Matrix.getDefiningOp<onnx::ConcatOp>()) {
+    SmallVector<FlatSymbolRefAttr> Each;
+    for (Value One : All->getOperands())
+      if (std::optional<WeightView> V = Weights.view(One);
+          V && V->Shape == SmallVector<int64_t>{N, In})
+        Each.push_back(Weights.matrix(*V, /*InOut=*/false));
+    if (int64_t(Each.size()) == Experts) {
+      W = Weights.joined(Each);
+      return biasOf(L.Bias, N, Bias);
+    }
+  }
+  std::optional<WeightView> View = Weights.cube(Op->getOperand(L.Weights));
   bool OutIn = View && View->Shape[1] == N && View->Shape[2] == In;
   bool InOut = View && View->Shape[1] == In && View->Shape[2] == N;
   if (!OutIn && !InOut)
-    return "weights number " + std::to_string(I) + " are not " +
+    return "weights number " + std::to_string(L.Weights) + " are not " +
            std::to_string(N) + " by " + std::to_string(In) + " per expert";
   W = Weights.experts(*View, !OutIn);
-  return biasOf(BiasAt, N, Bias);
+  if (!W)
+    return "codes number " + std::to_string(L.Weights) +
+           " cannot be cut into experts";
+  return biasOf(L.Bias, N, Bias);
 }
 
 std::string MoeOp::biasOf(unsigned BiasAt, int64_t N, FlatSymbolRefAttr &Bias) {
@@ -161,7 +248,7 @@ std::string MoeOp::biasOf(unsigned BiasAt, int64_t N, FlatSymbolRefAttr &Bias) {
            std::to_string(Have) + " values, expected " +
            std::to_string(Experts * N);
   Bias = Weights.flat(*Vector);
-  return {};
+  return Bias ? std::string() : "a bias is a matrix of codes";
 }
 
 /// Products with rows Begin, Begin + Step, … of every expert, Inner of them.
@@ -182,11 +269,11 @@ Value MoeOp::activated(Value V) {
   using llm::ActivationKind;
   std::optional<ActivationKind> To =
       Kind == "relu"     ? std::optional(ActivationKind::relu)
-      : Kind == "gelu"   ? std::optional(ActivationKind::gelu)
+      : Kind == "gelu"   ? std::optional(ActivationKind::gelu_tanh)
       : Kind == "silu"   ? std::optional(ActivationKind::silu)
       : Kind == "relu2"  ? std::optional(ActivationKind::relu2)
       : Kind == "swiglu" ? std::optional(ActivationKind::silu)
-      : Kind == "geglu"  ? std::optional(ActivationKind::gelu)
+      : Kind == "geglu"  ? std::optional(ActivationKind::gelu_tanh)
                          : std::nullopt;
   return To ? add(llm::ActivationOp::create(B, Loc, V.getType(), V, *To)) : V;
 }
@@ -200,16 +287,19 @@ std::string MoeOp::gated(Value Gate, Value Up, Value &Out) {
     Out = add(onnx::MulOp::create(B, Loc, T, Act, Up));
     return {};
   }
-  if (std::isfinite(Limit)) {
-    if (attr("swiglu_limit_after_activation", 0))
-      return "swiglu_limit_after_activation is not supported";
-    Gate = add(onnx::ClipOp::create(
-        B, Loc, T, Gate, onnx::NoneOp::create(B, Loc, B.getNoneType()),
+  bool After = attr("swiglu_limit_after_activation", 0) != 0;
+  const auto AtMostLimit = [&](Value V) {
+    return add(onnx::ClipOp::create(
+        B, Loc, T, V, onnx::NoneOp::create(B, Loc, B.getNoneType()),
         number(Limit)));
+  };
+  bool Limited = std::isfinite(Limit);
+  if (Limited && !After)
+    Gate = AtMostLimit(Gate);
+  if (Limited)
     Up =
         add(onnx::ClipOp::create(B, Loc, T, Up, number(-Limit), number(Limit)));
-  }
-  if (Alpha == 1 && Beta == 0) {
+  if (Alpha == 1 && Beta == 0 && !(Limited && After)) {
     Out =
         add(llm::GluOp::create(B, Loc, T, Gate, Up, llm::ActivationKind::silu));
     return {};
@@ -217,6 +307,8 @@ std::string MoeOp::gated(Value Gate, Value Up, Value &Out) {
   Value Scaled = add(onnx::MulOp::create(B, Loc, T, Gate, number(Alpha)));
   Value Soft = add(onnx::SigmoidOp::create(B, Loc, T, Scaled));
   Value Act = add(onnx::MulOp::create(B, Loc, T, Gate, Soft));
+  if (Limited && After)
+    Act = AtMostLimit(Act);
   if (Beta != 0)
     Up = add(onnx::AddOp::create(B, Loc, T, Up, number(Beta)));
   Out = add(onnx::MulOp::create(B, Loc, T, Act, Up));
@@ -229,14 +321,17 @@ std::string MoeOp::run() {
     return Why;
   int64_t Rows = Fusion ? 2 * Inner : Inner;
   FlatSymbolRefAttr W1, B1, W2, B2, W3, B3;
-  Why = weightsOf(Fc1, Fc1Bias, Rows, D, W1, B1);
+  Why = weightsOf(At[0], Rows, D, W1, B1);
   if (Why.empty())
-    Why = weightsOf(Fc2, Fc2Bias, D, Inner, W2, B2);
-  if (Why.empty() && has(Fc3))
-    Why = weightsOf(Fc3, Fc3Bias, Inner, D, W3, B3);
+    Why = weightsOf(At[1], D, Inner, W2, B2);
+  if (Why.empty() && has(At[2].Weights))
+    Why = weightsOf(At[2], Inner, D, W3, B3);
   if (!Why.empty())
     return Why;
-  makeRouter();
+  if (attr("use_sparse_mixer", 0))
+    makeSparseRouter();
+  else
+    makeRouter();
   Value H;
   if (Fusion) {
     bool Alternate = Fusion == 1;
@@ -264,7 +359,8 @@ std::string MoeOp::run() {
 
 void raiseMoeOps(func::FuncOp Main, Roles &R, WeightMaker &Weights) {
   for (Operation &Op : llvm::make_early_inc_range(Main.getBody().front()))
-    if (Op.getName().getStringRef() == "onnx.ms_moe")
+    if (StringRef Name = Op.getName().getStringRef();
+        Name == "onnx.ms_moe" || Name == "onnx.ms_q_moe")
       if (std::string Why = MoeOp(&Op, R, Weights).run(); !Why.empty())
         missed("raise-moe", &Op, Why);
 }

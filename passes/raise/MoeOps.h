@@ -7,7 +7,8 @@
 
 namespace llmc::raise {
 
-/// Makes llm.experts and a router of every onnx.ms_moe of Main.
+/// Makes llm.experts and a router of every onnx.ms_moe and onnx.ms_q_moe of
+/// Main.
 void raiseMoeOps(mlir::func::FuncOp Main, Roles &R, WeightMaker &Weights);
 
 } // namespace llmc::raise

@@ -25,6 +25,8 @@ struct RaiseOptions {
 #include "passes/raise/Passes.h.inc"
 
 /// The passes that read weights, with a reader instead of a path.
+std::unique_ptr<mlir::Pass> createRaiseNorm(eval::WeightReader Reader);
+std::unique_ptr<mlir::Pass> createRaiseLatent(eval::WeightReader Reader);
 std::unique_ptr<mlir::Pass> createRaiseRope(eval::WeightReader Reader);
 std::unique_ptr<mlir::Pass>
 createCanonicalizeQuantized(eval::WeightReader Reader);
@@ -36,9 +38,10 @@ std::unique_ptr<mlir::Pass> createRaiseRowwise(eval::WeightReader Reader,
                                                bool OfHeads = false);
 
 /// Compares a raised module with the unraised one (caches paired by
-/// raise-kv-cache) on sample tokens; logits must agree to 1e-4 of the largest.
+/// raise-kv-cache) on that many sample tokens; logits must agree to 1e-4 of the
+/// largest.
 Status verifyRaised(mlir::ModuleOp Before, mlir::ModuleOp After,
-                    const eval::WeightReader &Reader);
+                    const eval::WeightReader &Reader, int64_t Tokens = 11);
 
 /// All raise passes, in order.
 void buildRaisePipeline(mlir::OpPassManager &PM, const RaiseOptions &Options);

@@ -26,11 +26,14 @@ def RaiseEmbedding : Pass<"llmc-raise-embedding", "::mlir::ModuleOp"> {
 def RaiseNorm : Pass<"llmc-raise-norm", "::mlir::ModuleOp"> {
   let summary = "RMS and layer norms in every spelling → llm.norm";
   let dependentDialects = LlmAndOnnx;
+  let options = [Option<"Model", "model", "std::string", "\"\"",
+                        "path of the model file, to read computed gains from">];
   let description = [{
     Decomposed norms are found from their ReduceMean: the squares by Pow or Mul,
     the root by Sqrt with Div or Reciprocal or by Pow(-0.5), casts anywhere, the
     gain on either side, the bias last. LayerNormalization and RMSNormalization
-    become the same op.
+    become the same op. A gain that the graph computes from weights (1 + w) is
+    computed at once.
 
     ```mlir
     %s = onnx.pow %x, %two
@@ -135,6 +138,28 @@ def RaiseRope : Pass<"llmc-raise-rope", "::mlir::ModuleOp"> {
     %r = llm.rope %q_flat, %t {heads = 4, head_dim = 8, rotary_half = 4}
     %s = onnx.reshape %r, %heads
     %y = onnx.transpose %s {perm = [0, 2, 1, 3]}
+    ```
+  }];
+}
+
+def RaiseLatent : Pass<"llmc-raise-latent", "::mlir::ModuleOp"> {
+  let summary = "heads of several parts or of cached latent rows → heads of new tokens behind a cache of heads";
+  let dependentDialects = LlmAndOnnx;
+  let options = [Option<"Model", "model", "std::string", "\"\"",
+                        "path of the model file, to read small weights from">];
+  let description = [{
+    Products and norms of rows of a cache get a cache of their results, sums of
+    two products of scores become one product of longer heads, and keys or
+    values that are put together from several caches get one of their own,
+    which is proved by evaluation. Graphs whose caches hold heads stay as they
+    are.
+
+    ```mlir
+    %rows = onnx.concat %past, %latent {axis = 1}
+    %y = llm.linear %rows, @w.kv
+    // becomes
+    %new = llm.linear %latent, @w.kv
+    %y = onnx.concat %past_heads, %new {axis = 1}
     ```
   }];
 }
@@ -273,7 +298,9 @@ def VerifyRaised : Pass<"llmc-verify-raised", "::mlir::ModuleOp"> {
   let summary = "raises a module and compares it with what it was";
   let dependentDialects = LlmAndOnnx;
   let options = [Option<"Model", "model", "std::string", "\"\"",
-                        "path of the model file, to read small weights from">];
+                        "path of the model file, to read small weights from">,
+                 Option<"Tokens", "tokens", "int64_t", "11",
+                        "how many tokens both compute">];
   let description = [{
     Runs all raise passes, evaluates the graph before and the step function
     after on the same tokens, and fails if logits differ by more than 1e-4 of

@@ -1,5 +1,6 @@
 // The order of the raise passes, with a reason for each place.
 #include "passes/raise/Passes.h"
+#include "passes/raise/StaticRounding.h"
 
 #include "mlir/Pass/PassManager.h"
 
@@ -11,8 +12,10 @@ void buildRaisePipeline(mlir::OpPassManager &PM, const RaiseOptions &Options) {
   PM.addPass(createRaiseEmbedding());
   // Norms and products bound the cones that rope and attention are found in:
   // biases must be inside of linears by then.
-  PM.addPass(createRaiseNorm());
+  PM.addPass(createRaiseNorm(Options.Reader));
   PM.addPass(createRaiseLinear());
+  // Roundings between products and what takes their results: gates, rope.
+  PM.addPass(createRaiseRoundings(Options.Reader));
   PM.addPass(createRaiseActivation());
   // While cache inputs are still what convolutions start from.
   PM.addPass(createRaiseState(Options.Reader));
@@ -21,6 +24,8 @@ void buildRaisePipeline(mlir::OpPassManager &PM, const RaiseOptions &Options) {
   PM.addPass(createRaiseMoe(Options.Reader));
   // Rope before attention: its results are the leaves of an attention block.
   PM.addPass(createRaiseRope(Options.Reader));
+  // Heads of several parts, whose parts are products and rotations by then.
+  PM.addPass(createRaiseLatent(Options.Reader));
   // What blocks of attention start from must be rows by then.
   PM.addPass(createRaiseRowwise(Options.Reader, /*OfHeads=*/true));
   PM.addPass(createRaiseMask(Options.Reader));

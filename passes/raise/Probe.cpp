@@ -14,6 +14,7 @@ namespace llmc::raise {
 // a machine has.
 constexpr int64_t MaxElements = int64_t(1) << 28;
 constexpr int64_t LargestCache = int64_t(1) << 14;
+constexpr int64_t LargestInput = int64_t(1) << 26;
 constexpr int64_t MaxOperations = int64_t(1) << 34;
 
 int64_t Sample::position(int64_t I) const {
@@ -86,24 +87,35 @@ bool Probe::isCapacity(int64_t N) const {
   });
 }
 
+/// The axis that a cache grows along; -1 when no concatenation tells it.
+static int64_t growingAxis(BlockArgument Arg) {
+  for (Operation *User : Arg.getUsers())
+    if (auto Concat = dyn_cast<onnx::ConcatOp>(User)) {
+      int64_t Axis = int64_t(Concat.getAxis());
+      return Axis < 0 ? Axis + rankOf(Arg) : Axis;
+    }
+  return -1;
+}
+
 eval::Dims Probe::inputShape(BlockArgument Arg, Role Mine) {
   auto Type = dyn_cast<RankedTensorType>(Arg.getType());
   if (!Type)
     return {};
   SmallVector<StringRef> Texts = dimTexts(Type);
   eval::Dims Out;
+  int64_t Growing = Mine == Role::Past ? growingAxis(Arg) : -1;
   for (int64_t D = 0; D < Type.getRank(); ++D) {
     // What a dim of this role is when neither a number nor a known symbol.
     int64_t Last = Type.getRank() - 1, Guess = 1;
     if (Mine == Role::Positions && Last == 0)
       Guess = S.Seq;
-    else if (D > 0 && Mine == Role::Past)
+    else if (Mine == Role::Past && (Growing < 0 ? D > 0 : D == Growing))
       Guess = S.Past;
     else if (D == Last && Mine == Role::Mask)
       Guess = S.total();
     else if (D > 0 && D == Last - 1 && Mine == Role::Mask && D > 1)
       Guess = S.Seq;
-    else if (D == Last && D > 0)
+    else if (D == Last && D > 0 && Growing < 0)
       Guess = S.Seq;
     bool Total = Mine == Role::Mask && D == Last &&
                  (Type.isDynamicDim(D) || !isCapacity(Type.getDimSize(D)));
@@ -146,7 +158,7 @@ void Probe::alignWithNew(BlockArgument Arg, eval::Dims &Shape) {
 /// query, whether it may be seen: 1 or 0, and 0 or very low where it is added.
 int64_t Probe::maskAt(int64_t I, const eval::Dims &Shape, DType Type) {
   constexpr int64_t Low = -1000000000;
-  int64_t Key = I % Shape.back();
+  int64_t Key = Shape.empty() ? 0 : I % Shape.back();
   if (Shape.size() < 3 || Shape[Shape.size() - 2] != S.Seq)
     return Key >= S.Padding;
   bool Seen = Key >= S.Padding && Key <= S.Past + I / Shape.back() % S.Seq;
@@ -173,7 +185,7 @@ void Probe::bindInputs(func::FuncOp Graph) {
   // In this order symbols get their meaning from the ids first.
   for (Role Mine :
        {Role::Tokens, Role::Past, Role::Positions, Role::Mask, Role::PastLength,
-        Role::TotalLength, Role::LastIndex, Role::Other})
+        Role::TotalLength, Role::LastIndex, Role::Types, Role::Other})
     for (BlockArgument Arg : Graph.getArguments()) {
       if (R.of(Arg) != Mine)
         continue;
@@ -181,7 +193,8 @@ void Probe::bindInputs(func::FuncOp Graph) {
       eval::Dims Shape = inputShape(Arg, Mine);
       Inputs[Arg] = Shape;
       int64_t Count = eval::countOf(Shape);
-      if (Count < 0 || (Mine == Role::Past && Count > LargestCache))
+      if (Count < 0 ||
+          Count > (Mine == Role::Past ? LargestCache : LargestInput))
         continue;
       eval::Tensor T = zeroTensor(Type, Shape);
       std::vector<int64_t> Values(size_t(T.count()));
@@ -197,7 +210,8 @@ void Probe::bindInputs(func::FuncOp Graph) {
         if (Mine == Role::LastIndex)
           Values[I] = S.total() - 1;
       }
-      if (Mine != Role::Tokens && Mine != Role::Past && Mine != Role::Other)
+      if (Mine != Role::Tokens && Mine != Role::Past && Mine != Role::Other &&
+          Mine != Role::Types)
         T = eval::Tensor::ofInts(Type, Shape, Values);
       Eval.bind(Arg, std::move(T));
     }
@@ -234,6 +248,16 @@ bool Probe::typeShape(Value V, eval::Dims &Out) {
   return true;
 }
 
+/// The usual shape of token rows, [1, tokens, features], for a value of which
+/// no type tells more than the features: what follows proves it by evaluation.
+bool Probe::guessRows(Value V, eval::Dims &Out) const {
+  if (rankOf(V) != 3 || featuresOf(V) < 0 ||
+      !cast<RankedTensorType>(V.getType()).isDynamicDim(1))
+    return false;
+  Out = {1, S.Seq, featuresOf(V)};
+  return true;
+}
+
 bool Probe::shapeOf(Value V, eval::Dims &Out) {
   if (Eval.lookup(V))
     return typeShape(V, Out);
@@ -242,7 +266,8 @@ bool Probe::shapeOf(Value V, eval::Dims &Out) {
   int64_t Features = featuresOf(V);
   bool Chain = false, Ids = false;
   while (Operation *Op = V.getDefiningOp()) {
-    if (Eval.lookup(V) || !isa<llm::LlmDialect>(Op->getDialect()))
+    if (Eval.lookup(V) || !isa<llm::LlmDialect>(Op->getDialect()) ||
+        Op->getNumOperands() == 0)
       break;
     Chain = true;
     Ids = isa<llm::EmbedOp, llm::RopeTableOp>(Op);
@@ -250,7 +275,7 @@ bool Probe::shapeOf(Value V, eval::Dims &Out) {
     if (Ids)
       break;
   }
-  if (!typeShape(V, Out))
+  if (!typeShape(V, Out) && !guessRows(V, Out))
     return false;
   if (!Chain)
     return true;

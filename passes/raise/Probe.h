@@ -52,6 +52,7 @@ public:
 
 private:
   bool typeShape(mlir::Value V, eval::Dims &Out);
+  bool guessRows(mlir::Value V, eval::Dims &Out) const;
   void bindInputs(mlir::func::FuncOp Graph);
   void alignWithNew(mlir::BlockArgument Arg, eval::Dims &Shape);
   bool isCapacity(int64_t N) const;

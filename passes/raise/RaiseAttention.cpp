@@ -9,6 +9,10 @@
 #include "passes/raise/Heads.h"
 #include "passes/raise/Match.h"
 #include "passes/raise/Passes.h"
+#include "passes/raise/ReadingPass.h"
+#include "passes/util/Rounding.h"
+
+#include "llvm/ADT/SetVector.h"
 
 #include <cmath>
 
@@ -41,16 +45,27 @@ std::string readMask(onnx::SoftmaxOp Softmax, Attention &A) {
   return {};
 }
 
-struct RaiseAttention : impl::RaiseAttentionBase<RaiseAttention> {
-  using RaiseAttentionBase::RaiseAttentionBase;
-  eval::WeightReader Reader;
+/// What was no rotation among that which the scores are made of, or empty: it
+/// is why queries and keys are no rows.
+std::string rotationAbove(onnx::MatMulOp Scores) {
+  llvm::SetVector<Value> Work;
+  Work.insert(Scores.getA());
+  Work.insert(Scores.getB());
+  for (size_t I = 0; I < Work.size() && I < 64; ++I) {
+    Operation *Op = Work[I].getDefiningOp();
+    if (!Op || !isa<onnx::OnnxDialect>(Op->getDialect()))
+      continue;
+    if (auto Why = Op->getAttrOfType<StringAttr>(RopeFailureAttr))
+      return " (of the rotation at '" + nodeName(Op) + "': " + Why.str() + ")";
+    Work.insert(Op->operand_begin(), Op->operand_end());
+  }
+  return {};
+}
 
-  void runOnOperation() override {
-    func::FuncOp Main = graphOf(getOperation());
-    if (!Main)
-      return;
-    if (failed(openReader(getOperation(), Model, Reader)))
-      return signalPassFailure();
+struct RaiseAttention : ReadingPass<impl::RaiseAttentionBase<RaiseAttention>> {
+  using ReadingPass::ReadingPass;
+
+  void runOnGraph(func::FuncOp Main) override {
     Roles R(Main);
     Prover P(Main, R, Reader);
     WeightMaker Weights(getOperation());
@@ -84,6 +99,8 @@ struct RaiseAttention : impl::RaiseAttentionBase<RaiseAttention> {
       if (A.Block.Mix)
         Error << " and values '" << nodeName(A.Block.Mix) << "'";
       Error << " is not supported: " << Why;
+      if (A.Block.Scores)
+        Error << rotationAbove(A.Block.Scores);
     }
     if (Failed)
       return signalPassFailure();
@@ -96,6 +113,15 @@ struct RaiseAttention : impl::RaiseAttentionBase<RaiseAttention> {
       return {};
     std::vector<float> Data(Values.begin(), Values.end());
     return Weights.inlined(Name, {int64_t(Data.size())}, Data);
+  }
+
+  /// The file's roundings; those of scores in units of scaled scores.
+  void keepRoundings(const Attention &A, Operation *New) {
+    onnx::SoftmaxOp Softmax = A.Block.Softmax;
+    Rounding Scores = roundingAt(Softmax, ScoreRoundingAttr);
+    Scores.Step *= A.Scale / (A.Q.Scale * A.K.Scale);
+    setRounding(New, ScoreRoundingAttr, Scores);
+    setRounding(New, ProbRoundingAttr, roundingAt(Softmax, ProbRoundingAttr));
   }
 
   void create(const Attention &A, Roles &R, WeightMaker &Weights,
@@ -123,6 +149,7 @@ struct RaiseAttention : impl::RaiseAttentionBase<RaiseAttention> {
         llvm::APFloat(float(A.Softcap)), A.Rule.Chunk,
         perHead(Weights, "slopes", A.Rule.Slopes),
         perHead(Weights, "sinks", A.Rule.Sinks));
+    keepRoundings(A, New);
     Output.replaceAllUsesWith(New);
     R.markData(New);
     passed("raise-attention", New,
@@ -133,8 +160,6 @@ struct RaiseAttention : impl::RaiseAttentionBase<RaiseAttention> {
 } // namespace
 
 std::unique_ptr<Pass> createRaiseAttention(eval::WeightReader Reader) {
-  auto P = std::make_unique<RaiseAttention>();
-  P->Reader = std::move(Reader);
-  return P;
+  return withReader<RaiseAttention>(std::move(Reader));
 }
 } // namespace llmc::raise

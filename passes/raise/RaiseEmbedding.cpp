@@ -25,6 +25,10 @@ struct RaiseEmbedding : impl::RaiseEmbeddingBase<RaiseEmbedding> {
     if (!Main)
       return;
     Roles R(Main);
+    for (BlockArgument Arg : Main.getArguments())
+      if (R.of(Arg) == Role::Types && !Arg.use_empty())
+        Main.emitWarning() << "input '" << argName(Arg)
+                           << "' is taken as 0 for every token";
     WeightMaker Weights(getOperation());
     for (Operation &Op : llvm::make_early_inc_range(Main.getBody().front()))
       if (auto Gather = dyn_cast<onnx::GatherOp>(Op))

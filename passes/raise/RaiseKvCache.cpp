@@ -24,7 +24,9 @@ struct RaiseKvCache : impl::RaiseKvCacheBase<RaiseKvCache> {
     if (!Main)
       return;
     Block &Body = Main.getBody().front();
-    int64_t Pairs = 0;
+    returnWholeCaches(Main);
+    constexpr int64_t Shown = 4;
+    int64_t Pairs = 0, Crossed = 0;
     for (unsigned I = 0; I < Main.getNumArguments(); ++I)
       Main.removeArgAttr(I, CacheAttr);
     for (unsigned I = 0; I < Main.getNumResults(); ++I)
@@ -44,10 +46,50 @@ struct RaiseKvCache : impl::RaiseKvCacheBase<RaiseKvCache> {
       Main.setResultAttr(Returned.getOperandNumber(), CacheAttr, Number);
       StringAttr Present = Main.getResultAttrOfType<StringAttr>(
           Returned.getOperandNumber(), onnx::NameAttr);
-      if (Present && namesContradict(argName(Past), Present.getValue()))
+      if (!Present || !namesContradict(argName(Past), Present.getValue()))
+        continue;
+      if (++Crossed <= Shown)
         Main.emitWarning() << "cache input '" << argName(Past)
                            << "' is continued by output '" << Present.getValue()
                            << "', whatever their names say";
+    }
+    if (Crossed > Shown)
+      Main.emitWarning() << Crossed - Shown
+                         << " more cache inputs are continued by outputs with "
+                            "other names";
+  }
+
+  /// Some files give the new rows alone, and their caller puts them behind the
+  /// others: such an output becomes the whole cache.
+  void returnWholeCaches(func::FuncOp Main) {
+    Operation *Return = Main.getBody().front().getTerminator();
+    llvm::DenseSet<Value> Continued;
+    for (Value Out : Return->getOperands())
+      if (BlockArgument Past = pastOf(Out))
+        Continued.insert(Past);
+    for (BlockArgument Arg : Main.getArguments()) {
+      if (!isa<FloatType>(getElementTypeOrSelf(Arg.getType())) ||
+          Continued.contains(Arg))
+        continue;
+      for (Operation *User : Arg.getUsers()) {
+        auto Concat = dyn_cast<onnx::ConcatOp>(User);
+        if (!Concat || Concat.getInputs().size() != 2 ||
+            Concat.getInputs()[0] != Arg)
+          continue;
+        for (OpOperand &Out : Return->getOpOperands()) {
+          if (skip(Out.get()) != skip(Concat.getInputs()[1]) ||
+              !isa<RankedTensorType>(Concat.getType()))
+            continue;
+          Out.set(Concat);
+          auto Type = Main.getFunctionType();
+          SmallVector<mlir::Type> Results(Type.getResults());
+          Results[Out.getOperandNumber()] = Concat.getType();
+          Main.setFunctionType(
+              FunctionType::get(&getContext(), Type.getInputs(), Results));
+          passed("raise-kv-cache", Concat, "new rows as the whole cache");
+          break;
+        }
+      }
     }
   }
 

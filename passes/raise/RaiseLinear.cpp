@@ -42,6 +42,10 @@ struct RaiseLinear : impl::RaiseLinearBase<RaiseLinear> {
         raise(Gemm, Weights);
     }
     eraseDead(Body);
+    for (Operation &Op : llvm::make_early_inc_range(Body))
+      if (auto Concat = dyn_cast<onnx::ConcatOp>(Op))
+        join(Concat, Weights);
+    eraseDead(Body);
     Roles R(Main);
     Probe P(Main, R, nullptr, Sample{0, 2, {}, 0});
     for (Operation &Op : llvm::make_early_inc_range(Body))
@@ -94,6 +98,12 @@ struct RaiseLinear : impl::RaiseLinearBase<RaiseLinear> {
       return missed("raise-linear", Op,
                     "expected f32 rows of " + Twine(K) + " features, found " +
                         Twine(featuresOf(X)));
+    // [batch, heads, tokens, k]: a matrix that turns heads, no layer.
+    if (auto T = cast<RankedTensorType>(X.getType());
+        T.getRank() == 4 && !T.isDynamicDim(1) && T.getDimSize(1) > 1 &&
+        T.isDynamicDim(2))
+      return missed("raise-linear", Op,
+                    "its rows are heads in front of tokens");
     Operation *Last = Op;
     if (auto Add = dyn_cast_or_null<onnx::AddOp>(onlyUser(Result));
         Add && !Bias)
@@ -117,6 +127,34 @@ struct RaiseLinear : impl::RaiseLinearBase<RaiseLinear> {
       Out = flattenRows(B, Out, cast<RankedTensorType>(Wanted));
     Last->getResult(0).replaceAllUsesWith(Out);
     passed("raise-linear", Linear, "llm.linear");
+  }
+
+  /// Products of one value whose results only stand side by side in a row, as
+  /// heads cut into pieces do, are one product.
+  void join(onnx::ConcatOp Concat, WeightMaker &Weights) {
+    int64_t Axis = int64_t(Concat.getAxis());
+    SmallVector<FlatSymbolRefAttr> Matrices, Biases;
+    Value X;
+    for (Value V : Concat.getInputs()) {
+      auto Linear = V.getDefiningOp<llm::LinearOp>();
+      if (!Linear || !V.hasOneUse() || (X && Linear.getX() != X))
+        return;
+      X = Linear.getX();
+      Matrices.push_back(Linear.getWeightAttr());
+      if (Linear.getBiasAttr())
+        Biases.push_back(Linear.getBiasAttr());
+    }
+    if (Matrices.size() < 2 || (Axis != -1 && Axis != rankOf(Concat) - 1) ||
+        (!Biases.empty() && Biases.size() != Matrices.size()))
+      return;
+    OpBuilder B(Concat);
+    auto Linear = makeLinear(
+        B, Concat.getLoc(), Concat.getType(), X, Weights.joined(Matrices),
+        Biases.empty() ? FlatSymbolRefAttr() : Weights.joined(Biases));
+    Concat.getResult().replaceAllUsesWith(Linear.getResult());
+    passed("raise-linear", Linear,
+           "llm.linear of " + Twine(Matrices.size()) +
+               " that stand side by side");
   }
 
   /// The plain product of which V is a choice of features, seen through moves
@@ -155,7 +193,7 @@ struct RaiseLinear : impl::RaiseLinearBase<RaiseLinear> {
         bool Joins = Side || isa<onnx::AddOp, onnx::SubOp>(User);
         bool Alone = true; // whatever else User takes is part of V, too
         for (Value Other : Others) {
-          Cone C = coneOf(Other, R, /*Mixing=*/true, V);
+          Cone C = coneOf(Other, R, Mixing::All, V);
           if (Joins && C.Leaves.contains(Whole))
             return true;
           Alone &= C.Leaves.size() == 1 && C.Leaves.front() == V;
@@ -213,6 +251,10 @@ struct RaiseLinear : impl::RaiseLinearBase<RaiseLinear> {
     std::string Why = featuresIn(Result, HeadsFirst, Whole, P, Features);
     if (!Why.empty())
       return missed("raise-linear", Result.getDefiningOp(), Why);
+    // KV heads that are repeated for their queries are no parts.
+    llvm::DenseSet<int64_t> Once(Features.begin(), Features.end());
+    if (Once.size() != Features.size())
+      return;
     OpBuilder B(Result.getDefiningOp());
     FlatSymbolRefAttr Bias = Whole.getBiasAttr();
     Value Part =

@@ -7,12 +7,13 @@
 // comes out is 0 where a key is visible, slopes times distances with ALiBi, and
 // hugely negative where a key is hidden; MaskFit makes a rule of it. Windows
 // are only visible on samples longer than they are, so every integer constant
-// above the mask is tried as a length.
+// above the mask is tried as a length, and some long ones without a reason.
 #include "passes/raise/Block.h"
 #include "passes/raise/MaskFit.h"
 #include "passes/raise/Match.h"
 #include "passes/raise/Passes.h"
 #include "passes/raise/Probe.h"
+#include "passes/raise/ReadingPass.h"
 
 #include <cmath>
 #include <map>
@@ -32,6 +33,9 @@ namespace {
 constexpr int64_t LongestWindow = int64_t(1) << 18;
 /// The longest square sample, for graphs without a cache.
 constexpr int64_t LongestSquare = 1024;
+/// What a sample may use that only looks for what nobody told.
+constexpr int64_t FarElements = int64_t(1) << 23, FarOperations = int64_t(1)
+                                                                  << 24;
 
 /// The rule of a mask, or why there is none.
 struct Verdict {
@@ -49,11 +53,15 @@ public:
   Verdict read(const AttentionBlock &B);
 
 private:
+  Verdict readNew(const AttentionBlock &B);
   Verdict readSteps(const AttentionBlock &B, int64_t Step);
-  std::string look(const AttentionBlock &B, const Sample &S, MaskFit &Fit,
-                   bool &Evaluated);
+  std::string readFar(const AttentionBlock &B, int64_t Step, MaskFit &Fit);
+  std::string look(const AttentionBlock &B, Probe &P, MaskFit &Fit,
+                   bool &Evaluated, bool OneHead = false);
+  std::vector<const void *> spelling(const AttentionBlock &B) const;
   std::string addRows(const eval::Tensor &T, bool HasSink, bool HeadsLast,
                       const Sample &S, MaskFit &Fit);
+  bool isLost(const AttentionBlock &B);
   SmallVector<int64_t> lengths(const AttentionBlock &B);
   int64_t capacity(const AttentionBlock &B);
   Probe &probe(const Sample &S);
@@ -62,6 +70,8 @@ private:
   const Roles &R;
   eval::WeightReader Reader;
   std::map<std::pair<int64_t, int64_t>, std::unique_ptr<Probe>> Probes;
+  /// By how the masks of blocks are written: layers share them.
+  std::map<std::vector<const void *>, Verdict> Known;
 };
 
 Probe &MaskReader::probe(const Sample &S) {
@@ -71,7 +81,8 @@ Probe &MaskReader::probe(const Sample &S) {
   return *P;
 }
 
-/// Integer constants on which the mask depends, as lengths to try.
+/// Integer constants on which the mask depends, as lengths to try; and sizes of
+/// masks that the file holds.
 SmallVector<int64_t> MaskReader::lengths(const AttentionBlock &B) {
   std::set<int64_t> Out;
   llvm::SetVector<Value> Work;
@@ -88,6 +99,11 @@ SmallVector<int64_t> MaskReader::lengths(const AttentionBlock &B) {
       if (N >= 2 && N <= double(LongestWindow) && N == std::floor(N))
         Out.insert(int64_t(N));
     }
+    auto Type = dyn_cast<RankedTensorType>(Work[I].getType());
+    if (isa<onnx::WeightOp, onnx::ConstantOp>(Op) && Type &&
+        Type.hasStaticShape() && Type.getRank() >= 2)
+      if (int64_t N = Type.getShape().back(); N >= 2 && N <= LongestWindow)
+        Out.insert(N);
     Work.insert(Op->operand_begin(), Op->operand_end());
   }
   return SmallVector<int64_t>(Out.begin(), Out.end());
@@ -119,23 +135,12 @@ std::string MaskReader::addRows(const eval::Tensor &T, bool HasSink,
   return {};
 }
 
-/// Dims of scores [.., queries, keys] whose type does not tell them all: dims
-/// in front count heads where they are static and are a batch of one otherwise.
-static eval::Dims scoresLike(Value Scores, int64_t Seq, int64_t Total) {
-  auto Type = dyn_cast<RankedTensorType>(Scores.getType());
-  eval::Dims Out;
-  for (int64_t D = 0, Rank = Type ? Type.getRank() : 0; D < Rank; ++D)
-    Out.push_back(!Type.isDynamicDim(D) ? Type.getDimSize(D)
-                  : D == Rank - 1       ? Total
-                  : D == Rank - 2       ? Seq
-                                        : 1);
-  return Out;
-}
-
-std::string MaskReader::look(const AttentionBlock &Block, const Sample &S,
-                             MaskFit &Fit, bool &Evaluated) {
+/// With OneHead the scores have no more, which is cheaper for long samples;
+/// heads that differ come back by broadcast.
+std::string MaskReader::look(const AttentionBlock &Block, Probe &P,
+                             MaskFit &Fit, bool &Evaluated, bool OneHead) {
   AttentionBlock B = Block;
-  Probe &P = probe(S);
+  const Sample &S = P.sample();
   eval::Dims Shape;
   Evaluated = false;
   if (!P.shapeOf(B.Scores.getOutput(), Shape))
@@ -149,6 +154,10 @@ std::string MaskReader::look(const AttentionBlock &Block, const Sample &S,
     Queries = S.Seq;
   if (Keys < S.total())
     return "there is room for " + std::to_string(Keys) + " keys";
+  if (OneHead) {
+    std::fill(Shape.begin(), Shape.end() - 2, 1);
+    Shape[Shape.size() - 2] = S.Seq;
+  }
   P.bind(B.Scores.getOutput(), zeroTensor(DType::F32, Shape));
   Result<const eval::Tensor *> Got = P.evaluate(B.Softmax.getInput());
   if (!Got)
@@ -187,7 +196,7 @@ Verdict MaskReader::readSteps(const AttentionBlock &B, int64_t Step) {
   }
   MaskFit Fit;
   for (const Sample &S : Samples)
-    if (V.Failure = look(B, S, Fit, Evaluated); !V.Failure.empty())
+    if (V.Failure = look(B, probe(S), Fit, Evaluated); !V.Failure.empty())
       return V;
   // Lengths are constants, most of which are no windows; one with which the
   // graph cannot be run says nothing. Without a cache samples are square.
@@ -198,40 +207,128 @@ Verdict MaskReader::readSteps(const AttentionBlock &B, int64_t Step) {
     if (Cached)
       Long = {Sample{N + 1, Step ? Step : 2, {}, 0},
               Sample{N - 1, Step ? Step : 2, {}, 0}};
+    // The last rows of a mask that the file holds.
+    if (Cached && N > Step)
+      Long.push_back(Sample{N - (Step ? Step : 2), Step ? Step : 2, {}, 0});
+    if (!Cached)
+      Long.push_back(Sample{0, N, {}, 0});
     for (const Sample &S : Long) {
       if (capacity(B) > 0 && S.total() > capacity(B))
         continue;
-      V.Failure = look(B, S, Fit, Evaluated);
+      V.Failure = look(B, probe(S), Fit, Evaluated);
       Probes.erase({S.Past, S.Seq});
       // Slopes may be a table that ends before such a length.
       if (!V.Failure.empty() && Evaluated && !Fit.hasSlopes())
         return V;
     }
   }
-  V.Failure = Fit.fit(V.Rule);
+  V.Failure = readFar(B, Step, Fit);
+  if (V.Failure.empty())
+    V.Failure = Fit.fit(V.Rule);
   return V;
 }
 
+/// Far from the start, whatever constants there are: lengths may be computed.
+std::string MaskReader::readFar(const AttentionBlock &B, int64_t Step,
+                                MaskFit &Fit) {
+  bool Cached = bool(R.find(Role::Past));
+  if ((!Cached && Step > 0) || Fit.hasSlopes())
+    return {};
+  for (int64_t N : {130, 700, 4099, 16385, 131075}) {
+    Sample S = Cached ? Sample{N, Step ? Step : 2, {}, 0} : Sample{0, N, {}, 0};
+    if ((capacity(B) > 0 && S.total() > capacity(B)) ||
+        (!Cached && N > LongestSquare))
+      continue;
+    // Masks that are computed for all queries are not asked that far.
+    Probe P(Main, R, Reader, S, eval::Budget(FarElements, FarOperations));
+    bool Evaluated = false;
+    std::string Why = look(B, P, Fit, Evaluated, /*OneHead=*/true);
+    if (!Why.empty() && Evaluated)
+      return Why;
+  }
+  return {};
+}
+
+/// Ops between scores and softmax with what is no token data, so that blocks of
+/// one spelling and the same masks are one.
+std::vector<const void *>
+MaskReader::spelling(const AttentionBlock &Block) const {
+  AttentionBlock B = Block;
+  std::vector<const void *> Out;
+  Out.push_back(B.Scores.getOutput().getType().getAsOpaquePointer());
+  SmallVector<Operation *> Order(B.Between.begin(), B.Between.end());
+  llvm::sort(Order,
+             [](Operation *X, Operation *Y) { return X->isBeforeInBlock(Y); });
+  DenseMap<Value, uintptr_t> Numbers;
+  Numbers[B.Scores.getOutput()] = 1;
+  for (Operation *Op : Order) {
+    Out.push_back(Op->getName().getAsOpaquePointer());
+    Out.push_back(Op->getAttrDictionary().getAsOpaquePointer());
+    for (Value V : Op->getOperands()) {
+      Operation *Made = V.getDefiningOp();
+      if (R.isData(V)) {
+        Out.push_back(reinterpret_cast<const void *>(
+            Numbers.try_emplace(V, Numbers.size() + 1).first->second));
+      } else if (isa_and_nonnull<onnx::ConstantOp>(Made)) {
+        Out.push_back(Made->getAttrDictionary().getAsOpaquePointer());
+      } else {
+        Out.push_back(V.getAsOpaquePointer());
+      }
+    }
+    for (Value V : Op->getResults())
+      Numbers.try_emplace(V, Numbers.size() + 1);
+  }
+  Out.push_back(
+      reinterpret_cast<const void *>(Numbers.lookup(B.Softmax.getInput())));
+  return Out;
+}
+
 Verdict MaskReader::read(const AttentionBlock &B) {
+  auto [It, New] = Known.try_emplace(spelling(B));
+  if (New)
+    It->second = readNew(B);
+  return It->second;
+}
+
+Verdict MaskReader::readNew(const AttentionBlock &B) {
   int64_t Fixed = R.fixedTokens();
   Verdict V = readSteps(B, Fixed);
   if (V.Failure.empty() || Fixed > 0 || !R.find(Role::Past))
     return V;
-  // A file for steps of one token may have lost the rest of its mask.
+  // A file for steps of one token may have lost its mask.
+  if (!isLost(B))
+    return V;
   Verdict Single = readSteps(B, 1);
   return Single.Failure.empty() ? Single : V;
 }
 
-struct RaiseMask : impl::RaiseMaskBase<RaiseMask> {
-  using RaiseMaskBase::RaiseMaskBase;
-  eval::WeightReader Reader;
+/// Whether all tokens of a step see each other, however many they are: not
+/// where only some do (a prefix, blocks).
+bool MaskReader::isLost(const AttentionBlock &Block) {
+  AttentionBlock B = Block;
+  SmallVector<int64_t> Counts{7, 130};
+  for (int64_t N : lengths(B))
+    if (N < LongestSquare)
+      Counts.push_back(N + 3);
+  for (int64_t N : Counts) {
+    Probe P(Main, R, Reader, Sample{0, N, {}, 0});
+    eval::Dims Shape = scoresLike(B.Scores.getOutput(), N, N);
+    if (Shape.size() < 2 || (capacity(B) > 0 && N > capacity(B)))
+      continue;
+    std::fill(Shape.begin(), Shape.end() - 2, 1);
+    P.bind(B.Scores.getOutput(), zeroTensor(DType::F32, Shape));
+    Result<const eval::Tensor *> Got = P.evaluate(B.Softmax.getInput());
+    for (int64_t I = 0; Got && I < (*Got)->count(); ++I)
+      if (!(eval::floatAt(**Got, I) > -1))
+        return false;
+  }
+  return true;
+}
 
-  void runOnOperation() override {
-    func::FuncOp Main = graphOf(getOperation());
-    if (!Main)
-      return;
-    if (failed(openReader(getOperation(), Model, Reader)))
-      return signalPassFailure();
+struct RaiseMask : ReadingPass<impl::RaiseMaskBase<RaiseMask>> {
+  using ReadingPass::ReadingPass;
+
+  void runOnGraph(func::FuncOp Main) override {
     Roles R(Main);
     MaskReader Masks(Main, R, Reader);
     for (Operation &Op : Main.getBody().front()) {
@@ -269,8 +366,6 @@ struct RaiseMask : impl::RaiseMaskBase<RaiseMask> {
 } // namespace
 
 std::unique_ptr<Pass> createRaiseMask(eval::WeightReader Reader) {
-  auto P = std::make_unique<RaiseMask>();
-  P->Reader = std::move(Reader);
-  return P;
+  return withReader<RaiseMask>(std::move(Reader));
 }
 } // namespace llmc::raise

@@ -10,9 +10,11 @@
 #include "passes/raise/Roles.h"
 #include "passes/raise/RowChoice.h"
 #include "passes/raise/TokenRows.h"
+#include "passes/util/Rounding.h"
 
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/raw_ostream.h"
 
 namespace llmc::raise {
 #define GEN_PASS_DEF_RAISEMODEL
@@ -184,8 +186,8 @@ LogicalResult Stepper::findLogits() {
                      << " outputs: none is a product of token rows with a "
                         "matrix of "
                      << Vocab
-                     << " rows, one per token of the embedding (hidden states, "
-                        "or an encoder?)";
+                     << " rows, one per token of the embedding, and none is "
+                        "named as hidden states (or is it an encoder?)";
     return failure();
   }
   End = *Best;
@@ -200,8 +202,9 @@ LogicalResult Stepper::findLogits() {
   return success();
 }
 
-/// A graph that was exported without its head ends in rows of the width of the
-/// embedding: the step gives those.
+/// A graph that was exported without its head ends in rows that its name calls
+/// hidden states or embeddings: the step gives those. Rows under another name
+/// are more likely logits that were forgotten.
 bool Stepper::findHiddenRows() {
   int64_t Width = -1;
   for (Operation &Op : Main.getBody().front())
@@ -218,9 +221,13 @@ bool Stepper::findHiddenRows() {
       continue;
     // The last state if all of them are outputs.
     auto Name = Main.getResultAttrOfType<StringAttr>(I, onnx::NameAttr);
-    StringRef Text = Name ? Name.getValue() : StringRef();
-    int64_t Rank = 1 + (featuresOf(V) == Width) + 2 * Text.contains("hidden") +
-                   4 * Text.contains("last");
+    std::string Text = Name ? Name.getValue().lower() : std::string();
+    if (!StringRef(Text).contains("hidden") &&
+        !StringRef(Text).contains("embed"))
+      continue;
+    int64_t Rank = 1 + (featuresOf(V) == Width) +
+                   2 * StringRef(Text).contains("hidden") +
+                   4 * StringRef(Text).contains("last");
     if (Rank <= BestRank)
       continue;
     BestRank = Rank;
@@ -314,10 +321,13 @@ LogicalResult Stepper::convertLlm(Operation &Op) {
         ++Layers;
         llm::KvWriteOp::create(B, Loc, rows(Old.getK()), rows(Old.getV()),
                                Old.getStateAttr());
-        return Set(llm::AttentionOp::create(
+        auto New = llm::AttentionOp::create(
             B, Loc, rowsType(featuresOf(Old)), rows(Old.getQ()), Old.getState(),
             Old.getHeads(), Old.getScale(), Old.getWindow(), Old.getSoftcap(),
-            Old.getChunk(), Old.getSlopesAttr(), Old.getSinksAttr()));
+            Old.getChunk(), Old.getSlopesAttr(), Old.getSinksAttr());
+        for (StringRef Name : {ScoreRoundingAttr, ProbRoundingAttr})
+          setRounding(New, Name, roundingAt(Old, Name));
+        return Set(New);
       })
       .Default([&](Operation *Old) {
         // Row by row, as it is: linear, rope, activation, glu, add, scale.
@@ -386,6 +396,12 @@ LogicalResult Stepper::convert(Operation &Op) {
                                       llvm::APFloat(float(Mul ? *C : 1 / *C)));
       return success();
     }
+  }
+  Type Element = getElementTypeOrSelf(Op.getResult(0).getType());
+  if (!Element.isF32()) {
+    std::string Text;
+    llvm::raw_string_ostream(Text) << Element;
+    return unsupported(&Op, "it gives " + Text + ", expected f32");
   }
   return unsupported(&Op, "no recogniser made an llm op of it");
 }

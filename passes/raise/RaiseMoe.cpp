@@ -13,6 +13,7 @@
 #include "passes/raise/Match.h"
 #include "passes/raise/MoeOps.h"
 #include "passes/raise/Passes.h"
+#include "passes/raise/ReadingPass.h"
 
 namespace llmc::raise {
 #define GEN_PASS_DEF_RAISEMOE
@@ -109,16 +110,10 @@ std::optional<Expert> expertOf(Value Term) {
   return std::nullopt;
 }
 
-struct RaiseMoe : impl::RaiseMoeBase<RaiseMoe> {
-  using RaiseMoeBase::RaiseMoeBase;
-  eval::WeightReader Reader;
+struct RaiseMoe : ReadingPass<impl::RaiseMoeBase<RaiseMoe>> {
+  using ReadingPass::ReadingPass;
 
-  void runOnOperation() override {
-    func::FuncOp Main = graphOf(getOperation());
-    if (!Main)
-      return;
-    if (failed(openReader(getOperation(), Model, Reader)))
-      return signalPassFailure();
+  void runOnGraph(func::FuncOp Main) override {
     Roles R(Main);
     Block &Body = Main.getBody().front();
     removeExpertLoops(Main, R, Reader);
@@ -151,7 +146,7 @@ struct RaiseMoe : impl::RaiseMoeBase<RaiseMoe> {
     while (!Work.empty()) {
       Value V = Work.pop_back_val();
       auto Add = V.getDefiningOp<onnx::AddOp>();
-      if (Add && onlyUser(V) && R.isData(V))
+      if (Add && V.hasOneUse() && R.isData(V))
         Work.append({Add.getRhs(), Add.getLhs()});
       else
         Terms.push_back(V);
@@ -263,8 +258,6 @@ struct RaiseMoe : impl::RaiseMoeBase<RaiseMoe> {
 } // namespace
 
 std::unique_ptr<Pass> createRaiseMoe(eval::WeightReader Reader) {
-  auto P = std::make_unique<RaiseMoe>();
-  P->Reader = std::move(Reader);
-  return P;
+  return withReader<RaiseMoe>(std::move(Reader));
 }
 } // namespace llmc::raise

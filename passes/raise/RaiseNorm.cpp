@@ -4,8 +4,11 @@
 //
 //   rms:   x * rsqrt(mean(x^2) + eps) [* gain]
 //   layer: d * rsqrt(mean(d^2) + eps) [* gain] [+ bias] with d = x - mean(x)
+#include "passes/raise/Heads.h"
 #include "passes/raise/Match.h"
 #include "passes/raise/Passes.h"
+#include "passes/raise/Probe.h"
+#include "passes/raise/ReadingPass.h"
 #include "passes/raise/Roles.h"
 #include "passes/raise/Weights.h"
 
@@ -101,11 +104,10 @@ const char *match(onnx::ReduceMeanOp Mean, Found &Out) {
   return nullptr;
 }
 
-struct RaiseNorm : impl::RaiseNormBase<RaiseNorm> {
-  void runOnOperation() override {
-    func::FuncOp Main = graphOf(getOperation());
-    if (!Main)
-      return;
+struct RaiseNorm : ReadingPass<impl::RaiseNormBase<RaiseNorm>> {
+  using ReadingPass::ReadingPass;
+
+  void runOnGraph(func::FuncOp Main) override {
     WeightMaker Weights(getOperation());
     for (Operation &Op : llvm::make_early_inc_range(Main.getBody().front())) {
       if (auto Mean = dyn_cast<onnx::ReduceMeanOp>(Op))
@@ -152,10 +154,25 @@ struct RaiseNorm : impl::RaiseNormBase<RaiseNorm> {
 
   FlatSymbolRefAttr vectorOf(Value V, int64_t N, WeightMaker &Weights) {
     std::optional<WeightView> View = Weights.view(V);
-    if (!View || View->Shape.size() != 1 || View->Shape[0] != N ||
-        featuresOf(V) != N)
+    if (featuresOf(V) != N)
       return {};
-    return Weights.vector(*View);
+    if (View && View->Shape.size() == 1 && View->Shape[0] == N)
+      return Weights.vector(*View);
+    return View ? FlatSymbolRefAttr() : computedVector(V, N, Weights);
+  }
+
+  /// A vector that the graph computes from weights.
+  FlatSymbolRefAttr computedVector(Value V, int64_t N, WeightMaker &Weights) {
+    if (!Reader || !isFixed(V))
+      return {};
+    eval::Evaluator Eval(Probe::defaultBudget(), Reader);
+    Result<const eval::Tensor *> Got = Eval.evaluate(V);
+    if (!Got || (*Got)->count() != N)
+      return {};
+    std::vector<float> Data;
+    for (int64_t I = 0; I < N; ++I)
+      Data.push_back(float(eval::floatAt(**Got, I)));
+    return Weights.inlined("gain", {N}, Data);
   }
 
   /// Takes the bias that follows and puts the norm in place.
@@ -184,16 +201,10 @@ struct RaiseNorm : impl::RaiseNormBase<RaiseNorm> {
     if (N < 1 || !getElementTypeOrSelf(X).isF32())
       return missed("raise-norm", &Op,
                     "the input has no static last dim in f32");
-    auto Vector = [&](Value V) -> std::optional<WeightView> {
-      std::optional<WeightView> View = Weights.view(V);
-      return View && View->Shape.size() == 1 && View->Shape[0] == N
-                 ? View
-                 : std::nullopt;
-    };
-    std::optional<WeightView> Gain = Vector(Op.getOperand(1)), Bias;
+    FlatSymbolRefAttr Gain = vectorOf(Op.getOperand(1), N, Weights), Bias;
     bool HasBias = Layer && !onnx::isNone(Layer.getB());
     if (HasBias)
-      Bias = Vector(Layer.getB());
+      Bias = vectorOf(Layer.getB(), N, Weights);
     if (!Gain || (HasBias && !Bias))
       return missed("raise-norm", &Op,
                     "scale or bias is no vector of the file");
@@ -201,31 +212,98 @@ struct RaiseNorm : impl::RaiseNormBase<RaiseNorm> {
         Layer
             ? Layer.getEpsilon().convertToDouble()
             : cast<onnx::RMSNormalizationOp>(Op).getEpsilon().convertToDouble();
-    create(&Op, X, Weights.vector(*Gain),
-           Bias ? Weights.vector(*Bias) : FlatSymbolRefAttr(),
+    create(&Op, X, Gain, Bias,
            Layer ? llm::NormKind::layer : llm::NormKind::rms, Eps);
   }
 
   void create(Operation *Last, Value X, FlatSymbolRefAttr Gain,
               FlatSymbolRefAttr Bias, llm::NormKind Kind, double Eps) {
     OpBuilder B(Last);
+    Location Loc = Last->getLoc();
     Type Wanted = Last->getResult(0).getType();
-    // Heads that were moved before their norm: the norm of a row does not
-    // care, and rows [batch, seq, heads, dim] are what others look for.
+    auto Make = [&](Value From, Type To) -> Value {
+      Value Norm = llm::NormOp::create(B, Loc, To, From, Gain, Bias, Kind,
+                                       llvm::APFloat(float(Eps)));
+      passed("raise-norm", Norm.getDefiningOp(), "llm.norm");
+      return Norm;
+    };
+    Value Norm;
+    // Rows [batch, seq, heads, dim] are what others look for. Heads that were
+    // moved before their norm: the norm of a row does not care.
     auto Moved = X.getDefiningOp<onnx::TransposeOp>();
-    bool Keeps = Moved && Moved.getPerm() && rankOf(X) > 1 &&
-                 Moved.getPerm()->back() == rankOf(X) - 1 &&
-                 X.getType() == Wanted;
-    Value From = Keeps ? Moved.getData() : X;
-    Value Norm =
-        llm::NormOp::create(B, Last->getLoc(), Keeps ? From.getType() : Wanted,
-                            From, Gain, Bias, Kind, llvm::APFloat(float(Eps)));
-    passed("raise-norm", Norm.getDefiningOp(), "llm.norm");
-    if (Keeps)
-      Norm = onnx::TransposeOp::create(B, Last->getLoc(), Wanted, Norm,
-                                       Moved.getPermAttr());
+    if (Moved && Moved.getPerm() && rankOf(X) > 1 &&
+        Moved.getPerm()->back() == rankOf(X) - 1 && X.getType() == Wanted)
+      Norm = onnx::TransposeOp::create(
+          B, Loc, Wanted, Make(Moved.getData(), Moved.getData().getType()),
+          Moved.getPermAttr());
+    else if (headsFirst(X) && X.getType() == Wanted)
+      Norm = heads(B, Make, X);
+    else if (Value Rows = countedHeads(X); Rows && X.getType() == Wanted)
+      Norm = normCounted(B, Last, Rows, Make);
+    else
+      Norm = Make(X, Wanted);
     Last->getResult(0).replaceAllUsesWith(Norm);
+  }
+
+  /// Whether X is [batch, heads, seq, dim].
+  static bool headsFirst(Value X) {
+    auto Type = dyn_cast<RankedTensorType>(X.getType());
+    return Type && Type.getRank() == 4 && !Type.isDynamicDim(1) &&
+           Type.isDynamicDim(2);
+  }
+
+  /// The norm of heads that come before tokens, as one of rows of heads.
+  template <typename MakeFn>
+  static Value heads(OpBuilder &B, MakeFn Make, Value X) {
+    Value Rows = swapHeads(B, X);
+    return swapHeads(B, Make(Rows, Rows.getType()));
+  }
+
+  /// Rows [batch, seq, heads * dim] of which X counts the heads with the
+  /// tokens: [batch, seq * heads, dim], or [batch * seq * heads, dim]; or null.
+  static Value countedHeads(Value X) {
+    auto Reshape = X.getDefiningOp<onnx::ReshapeOp>();
+    Value Rows = Reshape ? Reshape.getData() : Value();
+    if (!Rows || rankOf(X) > 3 || rankOf(Rows) != 3)
+      return {};
+    int64_t F = featuresOf(Rows), N = featuresOf(X);
+    return N > 0 && F > N && F % N == 0 ? Rows : Value();
+  }
+
+  /// The norm of heads as [batch, seq, heads, dim], for the rows or heads that
+  /// users make of it, and in the form that Last has for others.
+  template <typename MakeFn>
+  static Value normCounted(OpBuilder &B, Operation *Last, Value Rows,
+                           MakeFn Make) {
+    Value Old = Last->getResult(0);
+    Value Heads = splitFeatures(B, Rows, featuresOf(Old));
+    Value Norm = Make(Heads, Heads.getType());
+    auto From = cast<RankedTensorType>(Rows.getType());
+    for (Operation *User : llvm::to_vector(Old.getUsers())) {
+      auto Reshape = dyn_cast<onnx::ReshapeOp>(User);
+      auto To = Reshape
+                    ? dyn_cast<RankedTensorType>(Reshape.getResult().getType())
+                    : RankedTensorType();
+      if (!To || To.getRank() < 3)
+        continue;
+      int64_t Count = 1;
+      for (int64_t Size : To.getShape().drop_front(2))
+        Count = Size > 0 ? Count * Size : 0;
+      if (Count != featuresOf(Rows) || To.getDimSize(0) != From.getDimSize(0) ||
+          To.getDimSize(1) != From.getDimSize(1))
+        continue;
+      B.setInsertionPoint(User);
+      User->getResult(0).replaceAllUsesWith(reshapeRows(B, Norm, To));
+    }
+    B.setInsertionPoint(Last);
+    return rankOf(Old) == 2
+               ? flattenRows(B, Norm, cast<RankedTensorType>(Old.getType()))
+               : countHeads(B, Norm, cast<RankedTensorType>(Old.getType()));
   }
 };
 } // namespace
+
+std::unique_ptr<Pass> createRaiseNorm(eval::WeightReader Reader) {
+  return withReader<RaiseNorm>(std::move(Reader));
+}
 } // namespace llmc::raise

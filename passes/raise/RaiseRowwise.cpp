@@ -6,13 +6,19 @@
 // such a function; it reaches back to values that have some. The function is
 // written down for one token (RowProgram) and then proved on a sample of three:
 // the graph, given random rows, must give what the program gives row by row, so
-// that nothing that mixes tokens or depends on positions can slip through.
+// that nothing that mixes tokens can slip through. What depends on positions
+// becomes rows of a table first (PlaceRows).
 #include "passes/raise/Block.h"
 #include "passes/raise/Cone.h"
 #include "passes/raise/Heads.h"
 #include "passes/raise/Match.h"
+#include "passes/raise/MergeHeads.h"
 #include "passes/raise/Passes.h"
+#include "passes/raise/PlaceRows.h"
+#include "passes/raise/ReadingPass.h"
+#include "passes/raise/RowMap.h"
 #include "passes/raise/RowProgram.h"
+#include "passes/raise/StaticRounding.h"
 #include "passes/raise/TokenRows.h"
 #include "passes/raise/Weights.h"
 
@@ -32,6 +38,7 @@ class RowMaker {
 public:
   RowMaker(func::FuncOp TheMain, Roles &TheRoles, eval::WeightReader TheReader)
       : Main(TheMain), R(TheRoles), Reader(std::move(TheReader)), Rows(R),
+        Places(Main, R, Reader),
         Tokens(R.fixedTokens() > 0 ? R.fixedTokens() : 3),
         Weights(TheMain->getParentOfType<ModuleOp>()) {}
 
@@ -40,6 +47,8 @@ public:
   std::string make(Value Root);
 
 private:
+  std::string build(Value Root);
+  std::string settlePlaces(Value Root);
   std::string prove(Value Root, const RowProgram &Program, bool &HeadsFirst);
   std::string create(Value Root, const RowProgram &Program, bool HeadsFirst);
 
@@ -47,16 +56,54 @@ private:
   Roles &R;
   eval::WeightReader Reader;
   TokenRows Rows;
+  PlaceRows Places;
   int64_t Tokens; ///< of the proof
   WeightMaker Weights;
 };
+
+/// Whether V only goes into a rounding: then it must be this very quotient, not
+/// a product with the reciprocal.
+bool isRounded(Value V) {
+  return V.getDefiningOp<onnx::DivOp>() &&
+         isa_and_nonnull<onnx::RoundOp>(onlyUser(V));
+}
 
 /// Random rows of F features; some of them large, to meet clamps.
 eval::Tensor sampleRows(const eval::Dims &Shape, uint64_t Seed, double Scale) {
   return randomTensor(Shape, Seed, Scale);
 }
 
+/// What positions mix into the cone of Root becomes rows, or is the same for
+/// all of them.
+std::string RowMaker::settlePlaces(Value Root) {
+  llvm::SetVector<Operation *> Ops;
+  SmallVector<Value> Work{Root};
+  while (!Work.empty()) {
+    Value Next = Work.pop_back_val();
+    Operation *Op = Next.getDefiningOp();
+    if (!Op || !R.isData(Next) || (Next != Root && Rows.has(Next)) ||
+        !Ops.insert(Op) || Ops.size() > 512)
+      continue;
+    Work.append(Op->operand_begin(), Op->operand_end());
+  }
+  for (Operation *Op : Ops)
+    if (std::string Why = Places.settle(Op); !Why.empty())
+      return Why;
+  return {};
+}
+
 std::string RowMaker::make(Value Root) {
+  std::string Why = settlePlaces(Root);
+  if (Why.empty())
+    Why = build(Root);
+  if (Why.empty())
+    Places.keep();
+  else
+    Places.undo();
+  return Why;
+}
+
+std::string RowMaker::build(Value Root) {
   auto Type = dyn_cast<RankedTensorType>(Root.getType());
   if (!Type || !Type.getElementType().isF32())
     return "it is no tensor of f32";
@@ -66,7 +113,7 @@ std::string RowMaker::make(Value Root) {
   uint64_t Seed = 21;
   llvm::DenseSet<Value> Bound;
   auto IsLeaf = [&](Value V) {
-    if (V == Root || !Rows.has(V))
+    if (V == Root || !Rows.has(V) || isRounded(V))
       return false;
     if (Bound.insert(V).second) {
       eval::Dims Shape;
@@ -125,6 +172,7 @@ std::string RowMaker::prove(Value Root, const RowProgram &Program,
     if (!Last && T.count() != Tokens * Program.Width)
       return std::to_string(Tokens) + " tokens give shape " + eval::describe(T);
     std::vector<float> Want = runRowProgram(Program, Inputs, Tokens);
+    int64_t Told = 0; // values that are numbers
     for (bool Heads : {false, true}) {
       if (Heads && (T.rank() != 4 || T.Shape[2] != Tokens))
         Order[1] = false;
@@ -134,14 +182,22 @@ std::string RowMaker::prove(Value Root, const RowProgram &Program,
         double Need = Want[size_t(S * Program.Width + F)];
         double Have = eval::floatAt(
             T, Last ? F : placeOf(T, S, F, Program.Width, Tokens, Heads));
+        // What a log makes of negative numbers says nothing either way.
         Order[Heads] = Have == Need ||
-                       std::abs(Have - Need) <= 1e-4 * (1 + std::abs(Need));
+                       std::abs(Have - Need) <= 1e-4 * (1 + std::abs(Need)) ||
+                       (std::isnan(Have) && std::isnan(Need));
+        Told += !std::isnan(Need);
       }
     }
+    if ((Order[0] || Order[1]) && Told * 4 < T.count())
+      return "most of what it gives on a sample is no number";
   }
   if (!Order[0] && !Order[1])
     return "it is no function of single rows";
-  HeadsFirst = !Order[0];
+  // One head looks the same either way: then the dims tell.
+  auto Type = cast<RankedTensorType>(Root.getType());
+  HeadsFirst =
+      !Order[0] || (Order[1] && Type.isDynamicDim(2) && !Type.isDynamicDim(1));
   return {};
 }
 
@@ -153,7 +209,9 @@ std::string RowMaker::create(Value Root, const RowProgram &Program,
   Value Lead;
   for (auto [V, Width] : llvm::zip(Program.Inputs, Program.Widths)) {
     Value X = flattenHeads(B, TokenRows::origin(V), Width);
-    if (featuresOf(X) != Width)
+    // Flat rows would have to be told apart by sequences again.
+    if (featuresOf(X) != Width ||
+        (rankOf(X) == 2 && rankOf(V) == 3 && featuresOf(V) == Width))
       X = V;
     if (!isa<RankedTensorType>(X.getType()) || featuresOf(X) != Width)
       return "an input of " + std::to_string(Width) +
@@ -193,21 +251,20 @@ std::string RowMaker::create(Value Root, const RowProgram &Program,
   return {};
 }
 
-struct RaiseRowwise : impl::RaiseRowwiseBase<RaiseRowwise> {
-  using RaiseRowwiseBase::RaiseRowwiseBase;
-  eval::WeightReader Reader;
+struct RaiseRowwise : ReadingPass<impl::RaiseRowwiseBase<RaiseRowwise>> {
+  using ReadingPass::ReadingPass;
 
-  void runOnOperation() override {
-    func::FuncOp Main = graphOf(getOperation());
-    if (!Main)
-      return;
-    if (failed(openReader(getOperation(), Model, Reader)))
-      return signalPassFailure();
+  void runOnGraph(func::FuncOp Main) override {
     Roles R(Main);
+    if (Heads)
+      mergeBlocks(Main, R);
     RowMaker Maker(Main, R, Reader);
-    for (Value Root : rootsOf(Main, R))
+    for (Value Root : Rounded ? roundedOf(Main, R) : rootsOf(Main, R))
       if (!Maker.has(Root)) {
-        std::string Why = Maker.make(Root);
+        Value Biased = Rounded ? withBias(Root, R) : Root;
+        std::string Why = Maker.make(Biased);
+        if (!Why.empty() && Biased != Root)
+          Why = Maker.make(Root);
         if (!Why.empty())
           missed("raise-rowwise", Root.getDefiningOp(), Why);
       }
@@ -215,12 +272,59 @@ struct RaiseRowwise : impl::RaiseRowwiseBase<RaiseRowwise> {
   }
 
   void takeHeads(bool Only) { Heads = Only; }
+  void takeRounded() { Rounded = true; }
+
+  /// Whether V is made of rows that a router chose.
+  static bool isOfChosenRows(Value V, const Roles &R) {
+    llvm::SetVector<Value> Work;
+    Work.insert(V);
+    for (size_t I = 0; I < Work.size() && I < 64; ++I) {
+      Operation *Op = Work[I].getDefiningOp();
+      if (!Op || (isa<llm::LlmDialect>(Op->getDialect()) &&
+                  !isa<llm::LinearOp, llm::RowwiseOp>(Op)))
+        continue;
+      if (isa<onnx::GatherOp, onnx::GatherNDOp>(Op) &&
+          R.isData(Op->getOperand(1)))
+        return true;
+      for (Value Operand : Op->getOperands())
+        if (R.isData(Operand))
+          Work.insert(Operand);
+    }
+    return false;
+  }
+
+  /// V with the bias that is added to what a product gave and was rounded.
+  static Value withBias(Value V, const Roles &R) {
+    auto Add = dyn_cast_or_null<onnx::AddOp>(onlyUser(V));
+    if (!Add)
+      return V;
+    Value Other = Add.getLhs() == V ? Add.getRhs() : Add.getLhs();
+    return R.isData(Other) || featuresOf(Other) != featuresOf(V)
+               ? V
+               : Add->getResult(0);
+  }
+
+  /// Ends of roundings of activations (StaticRounding.h).
+  SmallVector<Value> roundedOf(func::FuncOp Main, const Roles &R) {
+    SmallVector<Value> Out;
+    for (Operation &Op : Main.getBody().front()) {
+      if (!Op.hasAttr(RoundedAttr) || !R.isData(Op.getResult(0)))
+        continue;
+      Value From = unrounded(&Op);
+      // Experts are recognised whole, and computed exactly.
+      if (isOfChosenRows(From, R))
+        Op.getResult(0).replaceAllUsesWith(From);
+      else
+        Out.push_back(Op.getResult(0));
+    }
+    return Out;
+  }
 
   /// An operand of attention that is made of several values (latent heads: a
   /// part with positions beside one without) without what the cache adds.
   Value newTokens(Value V, const Roles &R) {
     auto IsPast = [&](Value W) {
-      Cone C = coneOf(W, R, /*Mixing=*/false);
+      Cone C = coneOf(W, R, Mixing::None);
       return llvm::all_of(C.Leaves, [&](Value Leaf) {
         auto Arg = dyn_cast<BlockArgument>(Leaf);
         return Arg && R.of(Arg) == Role::Past;
@@ -236,7 +340,7 @@ struct RaiseRowwise : impl::RaiseRowwiseBase<RaiseRowwise> {
           IsPast(Concat.getInputs()[0]))
         return Concat.getInputs()[1];
       if (Concat)
-        break;
+        return V;
       V = Op->getOperand(0);
     }
     return Found;
@@ -250,6 +354,7 @@ struct RaiseRowwise : impl::RaiseRowwiseBase<RaiseRowwise> {
       if (R.isData(V) && V.getDefiningOp())
         Out.insert(V);
     };
+    RowReader Rows(Main, R, Reader, R.fixedTokens() ? R.fixedTokens() : 2);
     for (Operation &Op : Main.getBody().front()) {
       if (!Heads && isa<llm::LlmDialect>(Op.getDialect()) &&
           !isa<llm::EmbedOp, llm::PaddedPositionsOp, llm::RopeTableOp>(Op))
@@ -261,22 +366,35 @@ struct RaiseRowwise : impl::RaiseRowwiseBase<RaiseRowwise> {
       AttentionBlock Block = blockOf(Softmax, R);
       if (!Block.Failure.empty())
         continue;
-      for (Value V :
-           {Block.Scores.getA(), Block.Scores.getB(), Block.Mix.getB()}) {
-        Cone C = coneOf(V, R, /*Mixing=*/false);
-        Value Root = C.root(R);
-        Add(Root ? Root : newTokens(V, R));
+      const std::pair<Value, bool> Operands[] = {{Block.Scores.getA(), false},
+                                                 {Block.Scores.getB(), true},
+                                                 {Block.Mix.getB(), false}};
+      for (auto [V, Columns] : Operands) {
+        RowMap Map;
+        if (Value Root = coneOf(V, R, Mixing::None).root(R))
+          Add(Root);
+        else if (Rows.read(V, Columns, Map).empty())
+          Add(Map.Leaf); // all heads are of one of its values
+        else
+          Add(newTokens(V, R));
       }
     }
     return Out.takeVector();
   }
+
+  bool Rounded = false;
 };
 } // namespace
 
+std::unique_ptr<Pass> createRaiseRoundings(eval::WeightReader Reader) {
+  auto P = withReader<RaiseRowwise>(std::move(Reader));
+  P->takeRounded();
+  return P;
+}
+
 std::unique_ptr<Pass> createRaiseRowwise(eval::WeightReader Reader,
                                          bool OfHeads) {
-  auto P = std::make_unique<RaiseRowwise>();
-  P->Reader = std::move(Reader);
+  auto P = withReader<RaiseRowwise>(std::move(Reader));
   P->takeHeads(OfHeads);
   return P;
 }

@@ -10,6 +10,7 @@
 #include "passes/raise/Match.h"
 #include "passes/raise/Passes.h"
 #include "passes/raise/Probe.h"
+#include "passes/raise/ReadingPass.h"
 #include "passes/raise/Weights.h"
 
 #include <cmath>
@@ -47,17 +48,11 @@ RankedTensorType turned(RankedTensorType Type) {
   return RankedTensorType::get(Shape, Type.getElementType(), Known);
 }
 
-struct RaiseState : impl::RaiseStateBase<RaiseState> {
-  using RaiseStateBase::RaiseStateBase;
-  eval::WeightReader Reader;
+struct RaiseState : ReadingPass<impl::RaiseStateBase<RaiseState>> {
+  using ReadingPass::ReadingPass;
   int64_t Convs = 0, Records = 0;
 
-  void runOnOperation() override {
-    func::FuncOp Main = graphOf(getOperation());
-    if (!Main)
-      return;
-    if (failed(openReader(getOperation(), Model, Reader)))
-      return signalPassFailure();
+  void runOnGraph(func::FuncOp Main) override {
     Roles R(Main);
     WeightMaker Weights(getOperation());
     Convs = Records = 0;
@@ -153,7 +148,7 @@ struct RaiseState : impl::RaiseStateBase<RaiseState> {
     if (std::string Why = readWeights(Op, C, Weights); !Why.empty())
       return Why;
     // The tokens: the one leaf that is no cache, over moves only.
-    Cone In = coneOf(Op.getOperand(0), R, /*Mixing=*/false);
+    Cone In = coneOf(Op.getOperand(0), R, Mixing::None);
     C.In = In.root(R);
     auto Type =
         C.In ? dyn_cast<RankedTensorType>(C.In.getType()) : RankedTensorType();
@@ -321,8 +316,6 @@ struct RaiseState : impl::RaiseStateBase<RaiseState> {
 } // namespace
 
 std::unique_ptr<Pass> createRaiseState(eval::WeightReader Reader) {
-  auto P = std::make_unique<RaiseState>();
-  P->Reader = std::move(Reader);
-  return P;
+  return withReader<RaiseState>(std::move(Reader));
 }
 } // namespace llmc::raise

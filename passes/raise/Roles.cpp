@@ -74,6 +74,26 @@ static Attribute dimsOf(Value V) {
   return Type ? Type.getEncoding() : Attribute();
 }
 
+/// The symbol of the last dim; null where there is none.
+static Attribute lastDimOf(Value V) {
+  auto Dims = dyn_cast_or_null<onnx::DimsAttr>(dimsOf(V));
+  if (!Dims || Dims.getExprs().empty())
+    return {};
+  StringAttr Last = Dims.getExprs().back();
+  return Last.getValue() == "?" ? StringAttr() : Last;
+}
+
+/// Whether a float or bool input without a telling name is a mask: it has a
+/// last dim of so many keys, where rows of features and tables have a number.
+static bool isMask(BlockArgument Arg) {
+  auto Type = dyn_cast<RankedTensorType>(Arg.getType());
+  if (!Type || Type.getRank() < 1 || !Type.isDynamicDim(Type.getRank() - 1))
+    return false;
+  return Type.getRank() == 2 ||
+         (Type.getRank() == 4 && Type.isDynamicDim(2) &&
+          (Type.isDynamicDim(1) || Type.getDimSize(1) == 1));
+}
+
 /// Lengths by the names that exporters give them; Other for other names.
 static Role lengthRole(BlockArgument Arg) {
   if (nameHas(Arg, "seqlens_k"))
@@ -102,13 +122,26 @@ Role Roles::integerRole(BlockArgument Arg) const {
     return Role::Mask;
   if (nameHas(Arg, "pos"))
     return Role::Positions;
+  if (nameHas(Arg, "token_type") || nameHas(Arg, "type_id") ||
+      nameHas(Arg, "segment"))
+    return Role::Types;
   // Without a telling name: positions have the shape of the ids, a mask covers
   // past and new tokens.
   BlockArgument Tokens = find(Role::Tokens);
+  if (rankOf(Arg) == 1 && Tokens && lastDimOf(Arg) &&
+      lastDimOf(Arg) == lastDimOf(Tokens))
+    return Role::Positions;
   if (rankOf(Arg) != 2 || !Tokens)
     return Role::Other;
   Attribute Mine = dimsOf(Arg), Ids = dimsOf(Tokens);
-  return Mine && Mine == Ids ? Role::Positions : Role::Mask;
+  if (!Mine || Mine != Ids)
+    return Role::Mask;
+  // Not beside an input that is called so.
+  bool Called =
+      llvm::any_of(Arg.getOwner()->getArguments(), [&](BlockArgument Other) {
+        return Other != Arg && isInteger(Other) && nameHas(Other, "pos");
+      });
+  return Called ? Role::Other : Role::Positions;
 }
 
 void Roles::assign(func::FuncOp Graph) {
@@ -127,7 +160,9 @@ void Roles::assign(func::FuncOp Graph) {
     if (!isInteger(Arg) || Known.count(Arg))
       continue;
     int64_t Rows = indexedRows(Arg, Graph);
-    std::pair<bool, int64_t> Rank{nameHas(Arg, "ids") && !nameHas(Arg, "pos"),
+    std::pair<bool, int64_t> Rank{nameHas(Arg, "ids") && !nameHas(Arg, "pos") &&
+                                      !nameHas(Arg, "type") &&
+                                      !nameHas(Arg, "segment"),
                                   Rows};
     if (Rows > 0 && Rank > BestRank) {
       Best = Arg;
@@ -139,6 +174,7 @@ void Roles::assign(func::FuncOp Graph) {
   for (BlockArgument Arg : Graph.getArguments())
     if (!Known.count(Arg))
       Known[Arg] = isInteger(Arg) || nameHas(Arg, "mask") ? integerRole(Arg)
+                   : isMask(Arg)                          ? Role::Mask
                                                           : Role::Other;
 }
 

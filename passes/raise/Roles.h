@@ -18,7 +18,7 @@ namespace llmc::raise {
 constexpr llvm::StringLiteral CacheAttr = "llm.cache";
 
 /// PastLength, TotalLength and LastIndex (total - 1) are lengths of each
-/// sequence.
+/// sequence. Types are kinds of tokens (token_type_ids), taken as 0: text.
 enum class Role {
   Tokens,
   Mask,
@@ -27,6 +27,7 @@ enum class Role {
   PastLength,
   TotalLength,
   LastIndex,
+  Types,
   Other
 };
 

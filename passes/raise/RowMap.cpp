@@ -60,7 +60,7 @@ Value RowReader::leafOf(const llvm::SetVector<Value> &Leaves,
 }
 
 std::string RowReader::read(Value Operand, bool Columns, RowMap &Out) {
-  Cone C = coneOf(Operand, R, /*Mixing=*/false);
+  Cone C = coneOf(Operand, R, Mixing::None);
   std::string Why = number(C.Leaves);
   if (!Why.empty())
     return Why;
@@ -120,6 +120,9 @@ std::string RowReader::read(Value Operand, bool Columns, RowMap &Out) {
     return "no row of the new tokens is in it";
   if (isa<BlockArgument>(Out.Leaf))
     return "it is an input of the graph";
+  for (Value Leaf : C.Leaves)
+    if (Leaf != Out.Leaf && !Out.Caches.contains(Leaf))
+      Out.Others.insert(Leaf);
   return {};
 }
 

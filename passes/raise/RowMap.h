@@ -20,6 +20,8 @@ struct RowMap {
   std::vector<std::vector<int64_t>> Heads;
   /// Cache inputs that the operand is made of, too.
   llvm::SetVector<mlir::Value> Caches;
+  /// Other values of which nothing is left in the operand.
+  llvm::SetVector<mlir::Value> Others;
 };
 
 /// Two evaluations of one sample, used for all operands of a graph.

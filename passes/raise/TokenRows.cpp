@@ -64,7 +64,7 @@ bool TokenRows::find(Value V) {
   if (!Op)
     return false;
   if (isa<llm::LlmDialect>(Op->getDialect()))
-    return !isa<llm::PaddedPositionsOp>(Op);
+    return !isa<llm::PaddedPositionsOp, llm::QuantizedValueOp>(Op);
   auto Has = [&](unsigned I) { return Known.lookup(Op->getOperand(I)); };
   int64_t F = featuresOfRows(V);
   if (Op->getNumOperands() == 0 || F < 1)

@@ -24,8 +24,6 @@ using namespace mlir;
 namespace llmc::raise {
 namespace {
 
-constexpr int64_t Tokens = 11, Prompt = 7;
-
 /// Reads sources of the llm dialect through the reader of the onnx dialect.
 SourceReader sourcesOf(ModuleOp Before, const eval::WeightReader &Reader) {
   std::map<std::pair<int64_t, int64_t>, onnx::WeightDataOp> ByPlace;
@@ -124,7 +122,8 @@ Status compareLogits(const eval::Tensor &Want, const Matrix &Have) {
 }
 
 Status verifyRaised(ModuleOp Before, ModuleOp After,
-                    const eval::WeightReader &Reader) {
+                    const eval::WeightReader &Reader, int64_t Tokens) {
+  const int64_t Prompt = (Tokens + 1) * 7 / 12;
   func::FuncOp Main = graphOf(Before);
   auto Model = After->getAttrOfType<DictionaryAttr>("llm.model");
   if (!Main || !Model)
@@ -180,7 +179,8 @@ struct VerifyRaised : impl::VerifyRaisedBase<VerifyRaised> {
     OwningOpRef<ModuleOp> Before = Module.clone();
     if (failed(runPipeline(Rest, Module)))
       return signalPassFailure();
-    if (Status S = verifyRaised(*Before, Module, Options.Reader); !S.ok()) {
+    if (Status S = verifyRaised(*Before, Module, Options.Reader, Tokens);
+        !S.ok()) {
       Module.emitError() << S.message();
       signalPassFailure();
     }

@@ -4,6 +4,7 @@
 #include "passes/raise/Weights.h"
 
 #include "passes/raise/Match.h"
+#include "passes/raise/QuantizedSlice.h"
 
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
@@ -52,6 +53,23 @@ static Value renamed(Operation *Op) {
   return Op->getOperand(0);
 }
 
+/// Whether a transposition of a matrix (and dims of 1) swaps its two dims;
+/// nothing when it is of something else.
+static std::optional<bool> swapsMatrix(onnx::TransposeOp Op) {
+  auto From = dyn_cast<RankedTensorType>(Op.getData().getType());
+  if (!From || !From.hasStaticShape() ||
+      withoutOnes(From.getShape()).size() != 2)
+    return std::nullopt;
+  SmallVector<int64_t> Kept;
+  for (int64_t I = 0; I < From.getRank(); ++I) {
+    int64_t Dim =
+        Op.getPerm() ? (*Op.getPerm())[size_t(I)] : From.getRank() - 1 - I;
+    if (From.getDimSize(Dim) != 1)
+      Kept.push_back(Dim);
+  }
+  return Kept[0] > Kept[1];
+}
+
 std::optional<WeightView> WeightMaker::view(Value V) {
   auto Type = dyn_cast<RankedTensorType>(V.getType());
   if (!Type || !Type.hasStaticShape() || !isa<FloatType>(Type.getElementType()))
@@ -73,12 +91,10 @@ std::optional<WeightView> WeightMaker::view(Value V) {
     } else if (Value From = renamed(Op)) {
       V = From;
     } else if (auto Transpose = dyn_cast<onnx::TransposeOp>(Op)) {
-      auto From = dyn_cast<RankedTensorType>(Transpose.getData().getType());
-      if (!From || withoutOnes(From.getShape()).size() != 2 ||
-          From.getRank() != 2)
+      std::optional<bool> Swaps = swapsMatrix(Transpose);
+      if (!Swaps)
         return std::nullopt;
-      if (!Transpose.getPerm() || (*Transpose.getPerm())[0] == 1)
-        Out.Transposed = !Out.Transposed;
+      Out.Transposed ^= *Swaps;
       V = Transpose.getData();
     } else {
       return std::nullopt;
@@ -209,6 +225,23 @@ FlatSymbolRefAttr WeightMaker::joined(ArrayRef<FlatSymbolRefAttr> All) {
   return make((Name + ".experts").str(), Shape, Pieces);
 }
 
+/// The quantised matrix of all rows of a cube, if Op makes one of it.
+static llm::QuantizedOp stackedCodes(const SymbolTable &Symbols,
+                                     Operation *Op) {
+  auto Reshape = dyn_cast<onnx::ReshapeOp>(Op);
+  auto Value = Reshape
+                   ? Reshape.getData().getDefiningOp<llm::QuantizedValueOp>()
+                   : llm::QuantizedValueOp();
+  auto To = Reshape ? dyn_cast<RankedTensorType>(Reshape.getType())
+                    : RankedTensorType();
+  auto From =
+      Value ? dyn_cast<RankedTensorType>(Value.getType()) : RankedTensorType();
+  if (!From || !To || !To.hasStaticShape() || To.getRank() != 3 ||
+      From.getRank() != 2 || From.getDimSize(1) != To.getDimSize(2))
+    return {};
+  return Symbols.lookup<llm::QuantizedOp>(Value.getSource());
+}
+
 std::optional<WeightView> WeightMaker::cube(Value V) {
   auto Type = dyn_cast<RankedTensorType>(V.getType());
   if (!Type || !Type.hasStaticShape() || Type.getRank() != 3 ||
@@ -224,6 +257,9 @@ std::optional<WeightView> WeightMaker::cube(Value V) {
       break;
     } else if (isa<onnx::ConstantOp>(Op)) {
       Out.Data = Op;
+      break;
+    } else if (llm::QuantizedOp Codes = stackedCodes(Symbols, Op)) {
+      Out.Data = Codes;
       break;
     } else if (auto Cast = dyn_cast<onnx::CastOp>(Op);
                Cast && Type.getElementType().isF32()) {
@@ -254,6 +290,13 @@ FlatSymbolRefAttr WeightMaker::part(Operation *Data, StringRef Suffix,
                     Type, ArrayRef(Values).slice(size_t(Begin), size_t(Count))),
                 Data->getLoc());
   }
+  if (auto Codes = dyn_cast<llm::QuantizedOp>(Data)) {
+    int64_t Cols = cast<RankedTensorType>(Codes.getType()).getDimSize(1);
+    llm::QuantizedOp Rows =
+        rowsOf(Codes, Begin / Cols, Shape[0], Symbols, Builder);
+    return Rows ? FlatSymbolRefAttr::get(Rows.getSymNameAttr())
+                : FlatSymbolRefAttr();
+  }
   auto Weight = cast<onnx::WeightDataOp>(Data);
   std::string Name = ("src." + Weight.getSymName() + Suffix).str();
   if (Symbols.lookup(Name))
@@ -277,10 +320,18 @@ FlatSymbolRefAttr WeightMaker::experts(const WeightView &View, bool InOut) {
   bool Turned = View.Transposed != InOut;
   SmallVector<int64_t> Stored{Turned ? In : Out, Turned ? Out : In};
   SmallVector<llm::PieceAttr> Pieces;
+  if (isa<llm::QuantizedOp>(View.Data) && !Turned) {
+    FlatSymbolRefAttr All = source(View.Data);
+    return make(
+        (All.getValue() + ".experts").str(), {Experts * Out, In},
+        llm::PieceAttr::get(Module.getContext(), All, 0, Experts * Out, false));
+  }
   FlatSymbolRefAttr First;
   for (int64_t E = 0; E < Experts; ++E) {
     FlatSymbolRefAttr Source =
         part(View.Data, ("." + Twine(E)).str(), E * Out * In, Stored);
+    if (!Source)
+      return {};
     if (E == 0)
       First = Source;
     Pieces.push_back(
@@ -290,9 +341,22 @@ FlatSymbolRefAttr WeightMaker::experts(const WeightView &View, bool InOut) {
               Pieces);
 }
 
+FlatSymbolRefAttr WeightMaker::block(Operation *Data, int64_t Begin,
+                                     int64_t Out, int64_t In, bool InOut) {
+  SmallVector<int64_t> Stored{InOut ? In : Out, InOut ? Out : In};
+  FlatSymbolRefAttr Source =
+      part(Data, ("." + Twine(Begin)).str(), Begin, Stored);
+  return make(Source.getValue(), {Out, In},
+              llm::PieceAttr::get(Module.getContext(), Source, 0, Out, InOut));
+}
+
 FlatSymbolRefAttr WeightMaker::flat(const WeightView &View) {
   int64_t Count = ShapedType::getNumElements(View.Shape);
-  FlatSymbolRefAttr Source = part(View.Data, ".flat", 0, {Count});
+  auto Codes = dyn_cast<llm::QuantizedOp>(View.Data);
+  if (Codes && cast<RankedTensorType>(Codes.getType()).getRank() != 1)
+    return {};
+  FlatSymbolRefAttr Source =
+      Codes ? source(Codes) : part(View.Data, ".flat", 0, {Count});
   auto Piece =
       llm::PieceAttr::get(Module.getContext(), Source, 0, Count, false);
   return make(Source.getValue(), {Count}, Piece);

@@ -47,6 +47,10 @@ public:
   mlir::FlatSymbolRefAttr experts(const WeightView &View, bool InOut);
   /// llm.weight [n] of all elements of a tensor, in order.
   mlir::FlatSymbolRefAttr flat(const WeightView &View);
+  /// llm.weight [Out, In] of the elements of Data (onnx.weight_data or
+  /// onnx.constant) from Begin on, stored like that or, with InOut, [In, Out].
+  mlir::FlatSymbolRefAttr block(mlir::Operation *Data, int64_t Begin,
+                                int64_t Out, int64_t In, bool InOut);
   /// llm.weight with data of its own; equal data gives the same symbol.
   mlir::FlatSymbolRefAttr inlined(llvm::StringRef Name,
                                   llvm::ArrayRef<int64_t> Shape,

@@ -11,7 +11,17 @@ llm.source @s : tensor<32x8xf32> {file = 0, offset = 0, length = 1024}
 llm.weight @w.e : tensor<32x8xf32> [#llm.piece<source = @s, begin = 0, count = 32>]
 // expected-error @+2 {{no causal attention between tokens and logits: not a decoder}}
 // expected-warning @+1 {{the graph has no head: the step gives rows of 8 hidden values, no logits}}
-func.func @main(%ids: tensor<?x?xi64> {onnx.name = "input_ids"}) -> tensor<?x?x8xf32> {
+func.func @main(%ids: tensor<?x?xi64> {onnx.name = "input_ids"}) -> (tensor<?x?x8xf32> {onnx.name = "last_hidden_state"}) {
+  %x = llm.embed %ids, @w.e : (tensor<?x?xi64>) -> tensor<?x?x8xf32>
+  return %x : tensor<?x?x8xf32>
+}
+
+// -----
+// Rows under a name that does not say what they are may be logits that were forgotten.
+llm.source @s : tensor<32x8xf32> {file = 0, offset = 0, length = 1024}
+llm.weight @w.e : tensor<32x8xf32> [#llm.piece<source = @s, begin = 0, count = 32>]
+// expected-error @+1 {{no logits among the 1 outputs}}
+func.func @main(%ids: tensor<?x?xi64> {onnx.name = "input_ids"}) -> (tensor<?x?x8xf32> {onnx.name = "n1"}) {
   %x = llm.embed %ids, @w.e : (tensor<?x?xi64>) -> tensor<?x?x8xf32>
   return %x : tensor<?x?x8xf32>
 }

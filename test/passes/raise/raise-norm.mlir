@@ -100,3 +100,21 @@ func.func @main(%x: tensor<?x?x16xf32>) -> (tensor<?x?x16xf32>, tensor<?x?x16xf3
   // CHECK: return %[[G]], %[[H]], %[[P]]
   return %a, %b, %n : tensor<?x?x16xf32>, tensor<?x?x16xf32>, tensor<?x?x16xf32>
 }
+
+// -----
+// Heads that are counted with the tokens: their norm has them as dims of their own.
+// CHECK-LABEL: func.func @main
+onnx.weight_data @g file 0 offset 0 length 64 : tensor<16xf32>
+func.func @main(%x: tensor<?x?x64xf32>) -> (tensor<?x?x64xf32>, tensor<?x?x16xf32>) {
+  %g = onnx.weight @g : tensor<16xf32>
+  %apart = onnx.constant dense<[0, -1, 16]> : tensor<3xi64>
+  %back = onnx.constant dense<[0, -1, 64]> : tensor<3xi64>
+  %h = onnx.reshape %x, %apart : (tensor<?x?x64xf32>, tensor<3xi64>) -> tensor<?x?x16xf32>
+  // CHECK: %[[N:.*]] = llm.norm %{{.*}} {{.*}} -> tensor<?x?x4x16xf32>
+  // CHECK-DAG: %[[ROWS:.*]] = onnx.reshape %[[N]], %{{.*}} -> tensor<?x?x64xf32>
+  // CHECK-DAG: %[[COUNTED:.*]] = onnx.reshape %[[N]], %{{.*}} -> tensor<?x?x16xf32>
+  // CHECK: return %[[ROWS]], %[[COUNTED]]
+  %n = onnx.rms_normalization %h, %g {epsilon = 1.0e-5 : f32} : (tensor<?x?x16xf32>, tensor<16xf32>) -> tensor<?x?x16xf32>
+  %y = onnx.reshape %n, %back : (tensor<?x?x16xf32>, tensor<3xi64>) -> tensor<?x?x64xf32>
+  return %y, %n : tensor<?x?x64xf32>, tensor<?x?x16xf32>
+}
