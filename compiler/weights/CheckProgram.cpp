@@ -18,12 +18,8 @@ std::string both(std::string_view What, uint64_t Found, uint64_t Expected) {
 
 /// One of the tensors of a quantised source against what its encoding needs.
 Status checkPart(const PackedTensor &T, const WeightSource &S, const char *What,
-                 const WeightBytes &Part, DType Type, uint64_t Elements,
+                 const WeightBytes &Part, uint64_t Bytes,
                  const WeightStore &Store) {
-  uint64_t Bits;
-  if (__builtin_mul_overflow(Elements, uint64_t{bitsOf(Type)}, &Bits))
-    return bug(T, "source " + S.Name + " is too large");
-  uint64_t Bytes = Bits / 8 + (Bits % 8 != 0);
   uint64_t Have = Part.IsInline ? Part.Data.size() : Part.Length;
   if (Have != Bytes)
     return malformedError(
@@ -44,21 +40,21 @@ Status checkQuantized(const PackedTensor &T, const WeightSource &S,
     return bug(T, "source " + S.Name + " is no matrix of its encoding");
   if (!isQuantized(T.Form)) {
     // Values only: any form will do.
-  } else if (bitsOf(Q.How.Code) != formatOf(T.Form).Bits || Q.How.Groups) {
+  } else if (packedBits(Q.How) != formatOf(T.Form).Bits || Q.How.Groups) {
     return bug(T,
                "source " + S.Name + " does not fit layout " + nameOf(T.Form));
   }
-  LLMC_RETURN_IF_ERROR(checkPart(T, S, "codes", S.bytes(), Q.How.Code,
-                                 codesNeeded(Q.How, M.Rows, M.Cols), Store));
-  LLMC_RETURN_IF_ERROR(checkPart(T, S, "scales", Q.Scales, Q.How.Scale,
-                                 scalesNeeded(Q.How, M.Rows, M.Cols), Store));
+  LLMC_RETURN_IF_ERROR(
+      checkPart(T, S, "codes", S.bytes(), codeBytes(Q.How, M.Rows), Store));
+  LLMC_RETURN_IF_ERROR(checkPart(T, S, "scales", Q.Scales,
+                                 scaleBytes(Q.How, M.Rows, M.Cols), Store));
   if (Q.How.Groups)
     LLMC_RETURN_IF_ERROR(
-        checkPart(T, S, "groups", Q.Groups, DType::I32, M.Cols, Store));
+        checkPart(T, S, "groups", Q.Groups, M.Cols * 4, Store));
   if (Q.How.Zero == DType::None)
     return Status::success();
-  return checkPart(T, S, "zero points", Q.Zeros, Q.How.Zero,
-                   zerosNeeded(Q.How, M.Rows), Store);
+  return checkPart(T, S, "zero points", Q.Zeros, zeroBytes(Q.How, M.Rows),
+                   Store);
 }
 
 Status checkSource(const PackedTensor &T, const WeightSource &S,

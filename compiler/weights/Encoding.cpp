@@ -116,6 +116,8 @@ uint64_t times(uint64_t A, uint64_t B) {
 
 std::string toText(const Encoding &E) {
   std::string Out(nameOf(E.Code));
+  if (E.Bits)
+    Out += " bits " + std::to_string(E.Bits);
   if (E.Table != CodeTable::None)
     Out += E.Table == CodeTable::Nf4 ? " nf4" : " bnbfp4";
   if (E.HighFirst)
@@ -130,6 +132,8 @@ std::string toText(const Encoding &E) {
     Out += " groups";
   Out += " scale " + std::string(nameOf(E.Scale)) + " " +
          std::to_string(E.ScalePitch);
+  if (E.Turned)
+    Out += " turned";
   if (E.Times != 1)
     Out += " times " + floatText(E.Times);
   if (E.Zero != DType::None)
@@ -150,6 +154,10 @@ Result<Encoding> encodingOf(std::string_view Text) {
       E.Table = CodeTable::Nf4;
     else if (Key == "bnbfp4")
       E.Table = CodeTable::BnbFp4;
+    else if (Key == "bits")
+      E.Bits = W.number<uint8_t>();
+    else if (Key == "turned")
+      E.Turned = true;
     else if (Key == "high")
       E.HighFirst = true;
     else if (Key == "pitch")
@@ -175,18 +183,38 @@ Result<Encoding> encodingOf(std::string_view Text) {
   return E;
 }
 
-uint64_t codesNeeded(const Encoding &E, uint64_t Rows, uint64_t) {
-  return times(Rows, E.Pitch);
+unsigned codeBits(const Encoding &E) {
+  return E.Bits ? E.Bits : bitsOf(E.Code);
 }
 
-uint64_t scalesNeeded(const Encoding &E, uint64_t Rows, uint64_t Cols) {
-  if (E.Flat)
-    return ceilDiv(times(Rows, Cols), E.Flat);
-  return times(ceilDiv(Rows, E.BlockRows), E.ScalePitch);
+unsigned packedBits(const Encoding &E) {
+  return E.Bits ? (E.Bits <= 4 ? 4 : 8) : bitsOf(E.Code);
 }
 
-uint64_t zerosNeeded(const Encoding &E, uint64_t Rows) {
-  return times(ceilDiv(Rows, E.BlockRows), E.ZeroPitch);
+uint64_t codeRowBits(const Encoding &E) {
+  return times(E.Pitch, uint64_t{codeBits(E)});
+}
+
+uint64_t zeroRowBits(const Encoding &E) {
+  bool Stream = E.Bits && E.Zero == E.Code;
+  uint64_t Row = times(E.ZeroPitch, Stream ? uint64_t{E.Bits} : bitsOf(E.Zero));
+  return Stream ? times(ceilDiv(Row, 8), 8) : Row;
+}
+
+uint64_t codeBytes(const Encoding &E, uint64_t Rows) {
+  return ceilDiv(times(Rows, codeRowBits(E)), 8);
+}
+
+uint64_t scaleBytes(const Encoding &E, uint64_t Rows, uint64_t Cols) {
+  uint64_t Count = E.Flat ? ceilDiv(times(Rows, Cols), E.Flat)
+                          : times(E.Turned ? ceilDiv(Cols, E.BlockCols)
+                                           : ceilDiv(Rows, E.BlockRows),
+                                  E.ScalePitch);
+  return ceilDiv(times(Count, bitsOf(E.Scale)), 8);
+}
+
+uint64_t zeroBytes(const Encoding &E, uint64_t Rows) {
+  return ceilDiv(times(ceilDiv(Rows, E.BlockRows), zeroRowBits(E)), 8);
 }
 
 const float *codebookOf(const Encoding &E) {

@@ -28,6 +28,10 @@ enum class CodeTable : uint8_t {
 
 struct Encoding {
   DType Code = DType::U8; ///< element type of the codes (u4 in bytes: u4)
+  /// Bits of a code where they are not those of Code: a row of codes is a
+  /// stream of bits then, low ones first, and so is a row of zero points of the
+  /// type of the codes (Code is U8, Bits 3, 5, 6 or 7). 0: those of Code.
+  uint8_t Bits = 0;
   CodeTable Table = CodeTable::None;
   bool HighFirst = false; ///< the first element of a byte is in its high bits
   uint64_t Pitch = 0;     ///< elements of the codes from row to row
@@ -39,7 +43,10 @@ struct Encoding {
   bool Groups = false;
   DType Scale = DType::F32;
   uint64_t ScalePitch = 1; ///< scales from block row to block row
-  float Times = 1;         ///< factor of all scales
+  /// Scales lie the other way round than codes: scale (c / BlockCols) *
+  /// ScalePitch + r / BlockRows. Without zero points, Groups and Flat.
+  bool Turned = false;
+  float Times = 1; ///< factor of all scales
   /// Zero points: a tensor of this type indexed as the scales (a row of it
   /// starts at a multiple of ZeroPitch elements), or None: ZeroValue.
   DType Zero = DType::None;
@@ -55,10 +62,19 @@ std::string toText(const Encoding &E);
 /// The inverse; malformed text is an internal error.
 Result<Encoding> encodingOf(std::string_view Text);
 
-/// Elements that the tensors must hold for a matrix of rows x cols.
-uint64_t codesNeeded(const Encoding &E, uint64_t Rows, uint64_t Cols);
-uint64_t scalesNeeded(const Encoding &E, uint64_t Rows, uint64_t Cols);
-uint64_t zerosNeeded(const Encoding &E, uint64_t Rows);
+/// Bits of a code as the file holds it, and in a packed layout.
+unsigned codeBits(const Encoding &E);
+unsigned packedBits(const Encoding &E);
+
+/// Bits from row to row of codes and of zero points.
+uint64_t codeRowBits(const Encoding &E);
+uint64_t zeroRowBits(const Encoding &E);
+
+/// Bytes that the tensors must have for a matrix of rows x cols; the largest
+/// number where that does not fit.
+uint64_t codeBytes(const Encoding &E, uint64_t Rows);
+uint64_t scaleBytes(const Encoding &E, uint64_t Rows, uint64_t Cols);
+uint64_t zeroBytes(const Encoding &E, uint64_t Rows);
 
 /// The 16 values of a codebook of 4-bit codes: a table, or f4e2m1.
 const float *codebookOf(const Encoding &E);

@@ -1,6 +1,9 @@
 // Sizes of the packed layouts, computed without overflow.
 #include "compiler/weights/Layout.h"
 
+#include "compiler/kernels/FragmentFormat.h"
+#include "compiler/weights/RowFormat.h"
+
 #include <charconv>
 #include <limits>
 
@@ -34,9 +37,10 @@ struct Size {
 
 uint64_t ceilDiv(uint64_t A, uint64_t B) { return A / B + (A % B != 0); }
 
-constexpr Layout Layouts[] = {Layout::P16F32, Layout::P16W8B32, Layout::NF16,
-                              Layout::NW8B32, Layout::VecF32,   Layout::P16F16,
-                              Layout::P16BF16};
+constexpr Layout Layouts[] = {Layout::P16F32,  Layout::P16W8B32, Layout::NF16,
+                              Layout::NW8B32,  Layout::VecF32,   Layout::P16F16,
+                              Layout::P16BF16, Layout::NF32,     Layout::NBF16,
+                              Layout::M16F16,  Layout::M16BF16};
 
 using kernels::CodeKind;
 using kernels::WeightFormat;
@@ -114,20 +118,49 @@ std::string nameOf(Layout L) {
     return "p16.f16";
   case Layout::P16BF16:
     return "p16.bf16";
+  case Layout::NF32:
+    return "n.f32";
+  case Layout::NBF16:
+    return "n.bf16";
+  case Layout::M16F16:
+    return "m16.f16";
+  case Layout::M16BF16:
+    return "m16.bf16";
   }
-  return isQuantized(L) ? "p16." + textOf(formatOf(L)) : "unknown";
+  if (!isQuantized(L))
+    return "unknown";
+  return (isCodeFragment(L) ? "m16."
+          : isRows(L)       ? "n."
+                            : "p16.") +
+         textOf(formatOf(L));
 }
 
 std::optional<Layout> layoutOf(std::string_view Id) {
   for (Layout L : Layouts)
     if (nameOf(L) == Id)
       return L;
-  if (!Id.starts_with("p16."))
+  bool Rows = Id.starts_with("n."), Fragments = Id.starts_with("m16.");
+  if (!Rows && !Fragments && !Id.starts_with("p16."))
     return std::nullopt;
-  std::optional<WeightFormat> F = formatNamed(Id.substr(4));
+  std::optional<WeightFormat> F = formatNamed(Id.substr(Rows ? 2 : 4));
   if (!F)
     return std::nullopt;
-  return layoutOf(*F);
+  if (Fragments)
+    return fragmentLayoutOf(layoutOf(*F));
+  return Rows ? rowsOf(*F) : layoutOf(*F);
+}
+
+std::optional<Layout> fragmentLayoutOf(Layout L) {
+  if (L == Layout::P16F16 || L == Layout::NF16)
+    return Layout::M16F16;
+  if (L == Layout::P16BF16 || L == Layout::NBF16)
+    return Layout::M16BF16;
+  if (L == Layout::P16W8B32 || L == Layout::NW8B32)
+    L = layoutOf(kernels::Int8Format);
+  if (!isQuantized(L) || !kernels::hasFragments(formatOf(L)))
+    return std::nullopt;
+  return static_cast<Layout>(kernels::numberOf(formatOf(L)) |
+                             kernels::FragmentFlag);
 }
 
 uint64_t scaleOffsetNW8B32(uint64_t Rows, uint64_t Cols) {
@@ -143,20 +176,33 @@ uint64_t packedBytes(Layout L, uint64_t Rows, uint64_t Cols) {
   case Layout::P16W8B32:
     return (Panels * ceilDiv(Cols, RecordCols) * RecordBytes).Value;
   case Layout::NF16:
+  case Layout::NBF16:
     return (Size{Rows} * Cols * 2).Value;
   case Layout::NW8B32:
     return (Size{scaleOffsetNW8B32(Rows, Cols)} +
             Size{Rows} * ceilDiv(Cols, BlockCols) * 2)
         .Value;
   case Layout::VecF32:
+  case Layout::NF32:
     return (Size{Rows} * Cols * sizeof(float)).Value;
   case Layout::P16F16:
   case Layout::P16BF16:
     return (Panels * Cols * (PanelRows * sizeof(uint16_t))).Value;
+  case Layout::M16F16:
+  case Layout::M16BF16:
+    break;
   }
-  if (!isQuantized(L) || Cols > MaxQuantizedCols)
+  if ((!isQuantized(L) && !isFragment(L)) || Cols > MaxQuantizedCols)
     return TooLarge;
+  if (isFragment(L))
+    return (Panels * static_cast<uint64_t>(kernels::fragmentTileBytes(
+                         fragmentNumber(L), static_cast<int64_t>(Cols))))
+        .Value;
   WeightFormat F = formatOf(L);
+  if (isRows(L))
+    return (Size{Rows} * RowFormat{F, Cols}.rowBytes() +
+            Size{static_cast<uint64_t>(F.headerBytes())})
+        .Value;
   return (Panels *
               static_cast<uint64_t>(F.panelBytes(static_cast<int64_t>(Cols))) +
           Size{static_cast<uint64_t>(F.headerBytes())})

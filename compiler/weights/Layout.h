@@ -4,6 +4,7 @@
 #ifndef LLMC_COMPILER_WEIGHTS_LAYOUT_H
 #define LLMC_COMPILER_WEIGHTS_LAYOUT_H
 
+#include "compiler/kernels/Constants.h"
 #include "compiler/kernels/WeightFormat.h"
 
 #include <cstdint>
@@ -16,7 +17,8 @@ namespace llmc {
 /// Besides those with a name the numbers of kernels::WeightFormat, for example
 /// "p16.i4b32.f16.z8": integer codes of 4 bits, blocks of 32 (or "row"), f16
 /// scales, zero points as bytes (z0: none, zm: in the middle, zf: f32,
-/// min: none, but an addend per block).
+/// min: none, but an addend per block); "n.i4b32.f16.z8" the same row by row
+/// (RowFormat.h), "m16.i4b32.f16.z8" as mma fragments.
 enum class Layout : uint32_t {
   P16F32,   ///< "p16.f32": panels [N/16][K][16] f32
   P16W8B32, ///< "p16.w8b32": [N/16][K/64] records of 1088 bytes
@@ -24,12 +26,24 @@ enum class Layout : uint32_t {
   NW8B32,   ///< "n.w8b32": [N][K] s8, then [N][K/32] f16 scales
   VecF32,   ///< "vec.f32": rows x cols f32 as they are
   P16F16,   ///< "p16.f16": panels [N/16][K][16] f16
-  P16BF16   ///< "p16.bf16": the same in bf16
+  P16BF16,  ///< "p16.bf16": the same in bf16
+  NF32,     ///< "n.f32": [N][K] f32
+  NBF16,    ///< "n.bf16": [N][K] bf16
+  M16F16,   ///< "m16.f16": mma fragments (kernels/FragmentFormat.h)
+  M16BF16   ///< "m16.bf16": the same in bf16
 };
 
 /// The layout of a packed format, and back.
 constexpr Layout layoutOf(kernels::WeightFormat F) {
   return static_cast<Layout>(kernels::numberOf(F));
+}
+/// The same row by row.
+inline constexpr uint32_t RowsFlag = uint32_t{1} << 31;
+constexpr Layout rowsOf(kernels::WeightFormat F) {
+  return static_cast<Layout>(static_cast<uint32_t>(layoutOf(F)) | RowsFlag);
+}
+constexpr bool isRows(Layout L) {
+  return (static_cast<uint32_t>(L) & RowsFlag) != 0;
 }
 constexpr bool isQuantized(Layout L) {
   return kernels::isQuantized(static_cast<int64_t>(L));
@@ -37,6 +51,23 @@ constexpr bool isQuantized(Layout L) {
 constexpr kernels::WeightFormat formatOf(Layout L) {
   return kernels::formatOf(static_cast<int64_t>(L));
 }
+/// Codes in the order of mma fragments.
+constexpr bool isCodeFragment(Layout L) {
+  return isQuantized(L) && (static_cast<int64_t>(L) & kernels::FragmentFlag);
+}
+/// Any layout in that order.
+constexpr bool isFragment(Layout L) {
+  return L == Layout::M16F16 || L == Layout::M16BF16 || isCodeFragment(L);
+}
+/// The kernels' number of a layout of fragments.
+constexpr int64_t fragmentNumber(Layout L) {
+  return L == Layout::M16F16    ? kernels::WM16F16
+         : L == Layout::M16BF16 ? kernels::WM16BF16
+                                : static_cast<int64_t>(L);
+}
+/// The same codes, or halves, as fragments; nothing when mma kernels have no
+/// such form.
+std::optional<Layout> fragmentLayoutOf(Layout L);
 
 /// Rows of a panel of the p16 layouts.
 inline constexpr uint64_t PanelRows = 16;

@@ -1,11 +1,15 @@
 // Repacks codes of the file into the packed formats of
-// compiler/kernels/WeightFormat.h: the same codes, scales and zero points in
-// another order, so nothing is rounded. (A scale that the format holds as f16
-// was f16 in the file.)
+// compiler/kernels/WeightFormat.h, in panels or row by row: the same codes,
+// scales and zero points in another order, so nothing is rounded. (A scale that
+// the format holds as f16 was f16 in the file.)
 #include "compiler/weights/PackCodes.h"
 
+#include "compiler/kernels/FragmentFormat.h"
+#include "compiler/weights/PackFragments.h"
+#include "compiler/weights/RowFormat.h"
 #include "runtime/base/Half.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace llmc {
@@ -28,6 +32,14 @@ void putColumn(uint8_t *Record, uint64_t Bits, uint64_t Col,
   uint64_t Shift = Col % LineCols / 4 * Bits;
   for (uint64_t R = 0; R < PanelRows; ++R)
     Line[R * 4] = static_cast<uint8_t>(Line[R * 4] | Codes[R] << Shift);
+}
+
+void putNumber(uint8_t *To, float V, bool Half) {
+  uint16_t H = floatToF16(V);
+  if (Half)
+    put(To, &H, sizeof H);
+  else
+    put(To, &V, sizeof V);
 }
 
 void putScales(uint8_t *To, const float *Scales, bool Half) {
@@ -76,12 +88,37 @@ void putPanel(WeightFormat F, uint64_t Cols, const CodePanel &Panel,
   }
 }
 
+void putRows(WeightFormat F, uint64_t Cols, const CodePanel &Panel,
+             uint64_t Rows, uint8_t *To) {
+  RowFormat Form{F, Cols};
+  for (uint64_t R = 0; R < Rows; ++R, To += Form.rowBytes()) {
+    for (uint64_t C = 0; C < Cols; ++C)
+      To[C * F.Bits / 8] = static_cast<uint8_t>(To[C * F.Bits / 8] |
+                                                Panel.Codes[C * PanelRows + R]
+                                                    << C * F.Bits % 8);
+    for (uint64_t B = 0; B < Panel.Scales.size() / PanelRows; ++B) {
+      float Scale = Panel.Scales[B * PanelRows + R],
+            Zero = Panel.Zeros[B * PanelRows + R];
+      uint8_t *ZeroAt = To + Form.zeroAt() + B * Form.zeroBytes();
+      putNumber(To + Form.scaleAt() + B * Form.scaleBytes(), Scale,
+                F.HalfScale);
+      if (F.Zero == ZeroKind::Byte)
+        *ZeroAt = static_cast<uint8_t>(Zero);
+      else if (Form.zeroBytes() != 0)
+        putNumber(ZeroAt, Zero, Form.zeroBytes() == 2);
+    }
+  }
+}
+
 Status packCodes(const PackedTensor &T, const Gather &Rows, uint64_t Begin,
                  uint64_t End, PackedRows &Out) {
   WeightFormat F = formatOf(T.Form);
   uint64_t Block = F.Block ? F.Block : T.Cols;
   uint64_t PanelBytes =
-      static_cast<uint64_t>(F.panelBytes(static_cast<int64_t>(T.Cols)));
+      isFragment(T.Form)
+          ? packedBytes(T.Form, PanelRows, T.Cols)
+          : static_cast<uint64_t>(F.panelBytes(static_cast<int64_t>(T.Cols)));
+  uint64_t RowBytes = RowFormat{F, T.Cols}.rowBytes();
   if (Begin == 0 && F.headerBytes()) {
     const float *Book = codebookOf(T.Sources.front().Quantized->How);
     Out.Data.resize(static_cast<size_t>(F.headerBytes()));
@@ -91,8 +128,14 @@ Status packCodes(const PackedTensor &T, const Gather &Rows, uint64_t Begin,
   for (uint64_t Row = Begin; Row < End; Row += PanelRows) {
     LLMC_RETURN_IF_ERROR(Rows.codePanel(Row, Block, Panel));
     size_t At = Out.Data.size();
-    Out.Data.resize(At + PanelBytes, 0);
-    putPanel(F, T.Cols, Panel, Out.Data.data() + At);
+    uint64_t Count = std::min<uint64_t>(PanelRows, End - Row);
+    Out.Data.resize(At + (isRows(T.Form) ? Count * RowBytes : PanelBytes), 0);
+    if (isRows(T.Form))
+      putRows(F, T.Cols, Panel, Count, Out.Data.data() + At);
+    else if (isFragment(T.Form))
+      putFragments(T.Form, T.Cols, Panel, Out.Data.data() + At);
+    else
+      putPanel(F, T.Cols, Panel, Out.Data.data() + At);
     Out.Errors.push_back({});
   }
   return Status::success();

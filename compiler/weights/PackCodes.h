@@ -11,6 +11,11 @@ namespace llmc {
 Status packCodes(const PackedTensor &T, const Gather &Rows, uint64_t Begin,
                  uint64_t End, PackedRows &Out);
 
+/// Writes the first Rows rows of a panel, row by row (RowFormat.h), to zeroed
+/// bytes.
+void putRows(kernels::WeightFormat F, uint64_t Cols, const CodePanel &Panel,
+             uint64_t Rows, uint8_t *To);
+
 /// Writes one panel of Cols columns to zeroed bytes.
 void putPanel(kernels::WeightFormat F, uint64_t Cols, const CodePanel &Panel,
               uint8_t *To);

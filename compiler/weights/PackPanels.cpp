@@ -3,8 +3,10 @@
 #include "compiler/weights/PackPanels.h"
 
 #include "compiler/weights/PackCodes.h"
+#include "compiler/weights/PackFragments.h"
 #include "compiler/weights/QuantizeInt4.h"
 #include "compiler/weights/QuantizeInt8.h"
+#include "compiler/weights/RowFormat.h"
 #include "runtime/base/Half.h"
 
 #include <algorithm>
@@ -86,7 +88,7 @@ Status packP16W8B32(Context &C) {
 
 /// Two bytes per weight. f16 and bf16 of the file come back exactly.
 template <typename ToHalf, typename ToFloat>
-Status packP16Half(Context &C, float Limit, ToHalf Round, ToFloat Widen) {
+Status packHalf(Context &C, float Limit, ToHalf Round, ToFloat Widen) {
   if (!within(C, Limit))
     return tooLarge(C, Limit);
   PanelError Error;
@@ -99,7 +101,13 @@ Status packP16Half(Context &C, float Limit, ToHalf Round, ToFloat Widen) {
     Error.Noise += static_cast<double>(E * E);
     Error.Largest = std::max(Error.Largest, std::fabs(E));
   }
-  append(C.Out.Data, Halves.data(), Halves.size() * sizeof(uint16_t));
+  if (isFragment(C.T.Form)) {
+    size_t At = C.Out.Data.size();
+    C.Out.Data.resize(At + packedBytes(C.T.Form, PanelRows, C.T.Cols));
+    putHalfFragments(C.PaddedCols, Halves.data(), C.Out.Data.data() + At);
+  } else {
+    append(C.Out.Data, Halves.data(), Halves.size() * sizeof(uint16_t));
+  }
   C.Out.Errors.push_back(Error);
   return Status::success();
 }
@@ -126,23 +134,56 @@ Status packInt4(Context &C) {
                 sizeof Codes.Minimum);
   }
   size_t At = C.Out.Data.size();
-  C.Out.Data.resize(At + static_cast<size_t>(kernels::Int4Format.panelBytes(
-                             static_cast<int64_t>(C.T.Cols))));
-  putPanel(kernels::Int4Format, C.T.Cols, Panel, C.Out.Data.data() + At);
+  bool ByRow = isRows(C.T.Form);
+  uint64_t RowBytes = RowFormat{kernels::Int4Format, C.T.Cols}.rowBytes();
+  C.Out.Data.resize(At + (ByRow ? C.Rows * RowBytes
+                                : packedBytes(C.T.Form, PanelRows, C.T.Cols)));
+  if (ByRow)
+    putRows(kernels::Int4Format, C.T.Cols, Panel, C.Rows,
+            C.Out.Data.data() + At);
+  else if (isFragment(C.T.Form))
+    putFragments(C.T.Form, C.T.Cols, Panel, C.Out.Data.data() + At);
+  else
+    putPanel(kernels::Int4Format, C.T.Cols, Panel, C.Out.Data.data() + At);
   C.Out.Errors.push_back(sumOf(Error));
   return Status::success();
 }
 
-Status packNF16(Context &C) {
-  constexpr float Limit = 65504.0f;
+/// Searched int8 as fragments: bytes with 128 added.
+Status packM16Int8(Context &C) {
+  if (!within(C, MaxInt8Weight))
+    return tooLarge(C, MaxInt8Weight);
+  Int8Error Error;
+  Int8Block Block;
+  CodePanel Panel;
+  Panel.Codes.resize(C.PaddedCols * PanelRows);
+  for (uint64_t K = 0; K < C.PaddedCols; K += BlockCols) {
+    quantizeBlock(C.Panel.data() + K * PanelRows, Block, Error);
+    for (uint64_t I = 0; I < BlockCols; ++I)
+      for (uint64_t R = 0; R < PanelRows; ++R)
+        Panel.Codes[(K + I) * PanelRows + R] =
+            static_cast<uint8_t>(Block.Q[I][R] + 128);
+    for (uint16_t Scale : Block.Scale)
+      Panel.Scales.push_back(f16ToFloat(Scale));
+  }
+  size_t At = C.Out.Data.size();
+  C.Out.Data.resize(At + packedBytes(C.T.Form, PanelRows, C.T.Cols));
+  putFragments(C.T.Form, C.PaddedCols, Panel, C.Out.Data.data() + At);
+  C.Out.Errors.push_back(sumOf(Error));
+  return Status::success();
+}
+
+/// Row by row, two bytes per weight.
+template <typename ToHalf, typename ToFloat>
+Status packNHalf(Context &C, float Limit, ToHalf Round, ToFloat Widen) {
   if (!within(C, Limit))
     return tooLarge(C, Limit);
   PanelError Error;
   for (uint64_t R = 0; R < C.Rows; ++R)
     for (uint64_t K = 0; K < C.T.Cols; ++K) {
       float V = C.Panel[K * PanelRows + R];
-      uint16_t H = floatToF16(V);
-      float E = V - f16ToFloat(H);
+      uint16_t H = Round(V);
+      float E = V - Widen(H);
       append(C.Out.Data, &H, sizeof H);
       Error.Signal += static_cast<double>(V * V);
       Error.Noise += static_cast<double>(E * E);
@@ -190,24 +231,35 @@ Status packPanel(Context &C) {
   case Layout::P16W8B32:
     return packP16W8B32(C);
   case Layout::NF16:
-    return packNF16(C);
+    return packNHalf(C, 65504.0f, floatToF16, f16ToFloat);
+  case Layout::NBF16:
+    return packNHalf(C, 3.38953139e38f, floatToBf16, bf16ToFloat);
   case Layout::NW8B32:
     return packNW8B32(C);
   case Layout::VecF32:
+  case Layout::NF32:
     return packVecF32(C);
   case Layout::P16F16:
-    return packP16Half(C, 65504.0f, floatToF16, f16ToFloat);
+    return packHalf(C, 65504.0f, floatToF16, f16ToFloat);
   case Layout::P16BF16:
-    return packP16Half(C, 3.38953139e38f, floatToBf16, bf16ToFloat);
+    return packHalf(C, 3.38953139e38f, floatToBf16, bf16ToFloat);
+  case Layout::M16F16:
+    return packHalf(C, 65504.0f, floatToF16, f16ToFloat);
+  case Layout::M16BF16:
+    return packHalf(C, 3.38953139e38f, floatToBf16, bf16ToFloat);
   }
-  if (C.T.Form == layoutOf(kernels::Int4Format))
+  if (C.T.Form == layoutOf(kernels::Int4Format) ||
+      C.T.Form == rowsOf(kernels::Int4Format) ||
+      C.T.Form == fragmentLayoutOf(layoutOf(kernels::Int4Format)))
     return packInt4(C);
+  if (C.T.Form == fragmentLayoutOf(Layout::P16W8B32))
+    return packM16Int8(C);
   return internalError("layout " + nameOf(C.T.Form) +
                        " holds codes of the file only");
 }
 
 uint64_t paddedCols(const PackedTensor &T) {
-  uint64_t Unit = T.Form == Layout::P16W8B32                        ? RecordCols
+  uint64_t Unit = T.Form == Layout::P16W8B32 || isFragment(T.Form)  ? RecordCols
                   : T.Form == Layout::NW8B32 || isQuantized(T.Form) ? BlockCols
                                                                     : 1;
   return (T.Cols + Unit - 1) / Unit * Unit;

@@ -23,7 +23,7 @@ std::optional<CodeKind> kindOf(const Encoding &E) {
   case DType::F8E5M2FNUZ:
     return CodeKind::F8E5M2Z;
   default:
-    if (isInteger(E) && bitsOf(E.Code) <= 8)
+    if (isInteger(E) && packedBits(E) <= 8)
       return CodeKind::Integer;
     return std::nullopt;
   }
@@ -56,7 +56,7 @@ ZeroKind zeroOf(const Encoding &E) {
                : ZeroKind::Float;
   bool Signed =
       E.Code == DType::I8 || E.Code == DType::I4 || E.Code == DType::I2;
-  float Middle = std::ldexp(1.0f, static_cast<int>(bitsOf(E.Code)) - 1);
+  float Middle = std::ldexp(1.0f, static_cast<int>(packedBits(E)) - 1);
   float Zero = E.ZeroValue + (Signed ? Middle : 0);
   if (Zero == 0 || Zero == Middle)
     return Zero == 0 ? ZeroKind::None : ZeroKind::Middle;
@@ -73,7 +73,7 @@ std::optional<kernels::WeightFormat> packedFormatOf(const Encoding &E,
   std::optional<uint64_t> Block = blockOf(E, Rows, Cols, Transposed);
   if (!Kind || !Block)
     return std::nullopt;
-  return kernels::WeightFormat{*Kind, static_cast<uint8_t>(bitsOf(E.Code)),
+  return kernels::WeightFormat{*Kind, static_cast<uint8_t>(packedBits(E)),
                                E.Scale == DType::F16 && E.Times == 1, zeroOf(E),
                                static_cast<uint32_t>(*Block)};
 }

@@ -67,34 +67,31 @@ float elementValue(DType Type, uint32_t Bits) {
   }
 }
 
-Status ElementStrip::read(const WeightBytes &From, DType TheType, bool High,
-                          uint64_t ThePitch, uint64_t Row, uint64_t Rows,
-                          uint64_t Col, uint64_t Cols, const WeightStore &Store,
+Status ElementStrip::read(const WeightBytes &From, const Form &How,
+                          uint64_t Row, uint64_t Rows, uint64_t Col,
+                          uint64_t Cols, const WeightStore &Store,
                           const std::string &Name) {
-  Type = TheType;
-  HighFirst = High;
-  Pitch = ThePitch;
-  Width = bitsOf(Type);
+  F = How;
   FirstRow = Row;
   FirstCol = Col;
   Step = 0;
   if (From.IsInline) {
     FirstRow = FirstCol = 0;
-    Raw = From.Data; // at most 64 elements
+    Raw = From.Data; // few elements
     return Status::success();
   }
   const auto ByteOf = [&](uint64_t R, uint64_t C) {
-    return (R * Pitch + C) * Width / 8;
+    return (R * F.RowBits + C * F.Width) / 8;
   };
   const auto EndOf = [&](uint64_t R, uint64_t C) {
-    return std::min(((R * Pitch + C) * Width + 7) / 8, From.Length);
+    return std::min((R * F.RowBits + C * F.Width + 7) / 8, From.Length);
   };
-  if (Col == 0 && Cols == Pitch) {
+  if (Col == 0 && Cols * F.Width + 7 >= F.RowBits) {
     uint64_t Start = ByteOf(Row, 0);
     Raw.resize(EndOf(Row + Rows - 1, Cols) - Start);
     return Store.read(From.File, From.Offset + Start, Raw, Name);
   }
-  Step = (Cols * Width + 7) / 8 + 1;
+  Step = (Cols * F.Width + 7) / 8 + 1;
   Raw.assign(Rows * Step, 0);
   for (uint64_t R = 0; R < Rows; ++R) {
     uint64_t Start = ByteOf(Row + R, Col);
@@ -111,14 +108,17 @@ uint32_t ElementStrip::bits(uint64_t Row, uint64_t Col) const {
   const uint8_t *From = Raw.data();
   if (Step) {
     From += (Row - FirstRow) * Step;
-    Bit = (Row * Pitch + FirstCol) * Width % 8 + (Col - FirstCol) * Width;
+    Bit =
+        (Row * F.RowBits + FirstCol * F.Width) % 8 + (Col - FirstCol) * F.Width;
   } else {
-    Bit = (Row * Pitch + Col) * Width - FirstRow * Pitch * Width / 8 * 8;
+    Bit = Row * F.RowBits + Col * F.Width - FirstRow * F.RowBits / 8 * 8;
   }
   From += Bit / 8;
-  switch (Width) {
+  switch (F.Width) {
   case 8:
-    return *From;
+    if (Bit % 8 == 0)
+      return *From;
+    break;
   case 16: {
     uint16_t V;
     std::memcpy(&V, From, sizeof V);
@@ -129,15 +129,20 @@ uint32_t ElementStrip::bits(uint64_t Row, uint64_t Col) const {
     std::memcpy(&V, From, sizeof V);
     return V;
   }
-  default: {
-    uint64_t Shift = HighFirst ? 8 - Width - Bit % 8 : Bit % 8;
-    return *From >> Shift & ((1u << Width) - 1);
+  default:
+    break;
   }
-  }
+  uint32_t Mask = (1u << F.Width) - 1;
+  if (F.HighFirst)
+    return *From >> (8 - F.Width - Bit % 8) & Mask;
+  uint32_t Two = *From;
+  if (Bit % 8 + F.Width > 8)
+    Two |= uint32_t{From[1]} << 8;
+  return Two >> Bit % 8 & Mask;
 }
 
 float ElementStrip::number(uint64_t Row, uint64_t Col) const {
-  return elementValue(Type, bits(Row, Col));
+  return elementValue(F.Type, bits(Row, Col));
 }
 
 Status QuantizedRows::read(const WeightSource &S, bool Transposed,
@@ -153,49 +158,68 @@ Status QuantizedRows::read(const WeightSource &S, bool Transposed,
   Cols = Transposed ? M.Rows : M.Cols;
   uint64_t Row = Transposed ? 0 : Begin, Rows = Transposed ? M.Rows : End;
   uint64_t Col = Transposed ? Begin : 0, ColEnd = Transposed ? End : M.Cols;
-  LLMC_RETURN_IF_ERROR(Codes.read(
-      S.bytes(), How->Code, How->HighFirst, How->Pitch, Row, Rows - Row,
-      Col == 0 && ColEnd == M.Cols ? 0 : Col,
-      Col == 0 && ColEnd == M.Cols ? How->Pitch : ColEnd - Col, Store, S.Name));
+  const ElementStrip::Form CodeForm = {How->Code, codeBits(*How),
+                                       codeRowBits(*How), How->HighFirst};
+  bool AllCols = Col == 0 && ColEnd == M.Cols;
+  LLMC_RETURN_IF_ERROR(Codes.read(S.bytes(), CodeForm, Row, Rows - Row, Col,
+                                  AllCols ? How->Pitch : ColEnd - Col, Store,
+                                  S.Name));
   if (How->Flat) {
     uint64_t First = (Row * M.Cols + Col) / How->Flat;
     uint64_t Last = ((Rows - 1) * M.Cols + ColEnd - 1) / How->Flat;
-    return Scales.read(Q.Scales, How->Scale, false, Last + 1, 0, 1, First,
-                       Last + 1 - First, Store, S.Name);
+    return Scales.read(Q.Scales, ElementStrip::formOf(How->Scale, Last + 1), 0,
+                       1, First, Last + 1 - First, Store, S.Name);
   }
-  Groups.clear();
-  if (How->Groups) {
-    ElementStrip G;
-    LLMC_RETURN_IF_ERROR(G.read(Q.Groups, DType::I32, false, M.Cols, 0, 1, 0,
-                                M.Cols, Store, S.Name));
-    for (uint64_t C = 0; C < M.Cols; ++C)
-      Groups.push_back(G.bits(0, C));
-    for (uint64_t G1 : Groups)
-      if (G1 >= How->ScalePitch)
-        return malformedError("weight " + S.Name + ": a column is in group " +
-                              std::to_string(G1) + " of " +
-                              std::to_string(How->ScalePitch));
-  }
+  LLMC_RETURN_IF_ERROR(readGroups(Q, M.Cols, Store));
   uint64_t BlockRow = Row / How->BlockRows,
            BlockRows = (Rows - 1) / How->BlockRows + 1 - BlockRow;
   uint64_t BlockCol = How->Groups ? 0 : Col / How->BlockCols;
   uint64_t BlockCols = How->Groups
                            ? How->ScalePitch
                            : (ColEnd - 1) / How->BlockCols + 1 - BlockCol;
-  LLMC_RETURN_IF_ERROR(Scales.read(Q.Scales, How->Scale, false, How->ScalePitch,
-                                   BlockRow, BlockRows, BlockCol, BlockCols,
-                                   Store, S.Name));
+  if (How->Turned) {
+    std::swap(BlockRow, BlockCol);
+    std::swap(BlockRows, BlockCols);
+  }
+  LLMC_RETURN_IF_ERROR(
+      Scales.read(Q.Scales, ElementStrip::formOf(How->Scale, How->ScalePitch),
+                  BlockRow, BlockRows, BlockCol, BlockCols, Store, S.Name));
   if (How->Zero == DType::None)
     return Status::success();
+  bool Stream = How->Bits && How->Zero == How->Code;
+  const ElementStrip::Form ZeroForm = {
+      How->Zero, Stream ? codeBits(*How) : bitsOf(How->Zero), zeroRowBits(*How),
+      false};
   bool AllZeros = BlockCol == 0 && BlockCols == How->ScalePitch;
-  return Zeros.read(Q.Zeros, How->Zero, false, How->ZeroPitch, BlockRow,
-                    BlockRows, BlockCol, AllZeros ? How->ZeroPitch : BlockCols,
-                    Store, S.Name);
+  return Zeros.read(Q.Zeros, ZeroForm, BlockRow, BlockRows, BlockCol,
+                    AllZeros ? How->ZeroPitch : BlockCols, Store, S.Name);
+}
+
+/// The block of scales of each column, where the file chooses it.
+Status QuantizedRows::readGroups(const QuantizedParts &Q, uint64_t Width,
+                                 const WeightStore &Store) {
+  Groups.clear();
+  if (!How->Groups)
+    return Status::success();
+  ElementStrip G;
+  LLMC_RETURN_IF_ERROR(G.read(Q.Groups, ElementStrip::formOf(DType::I32, Width),
+                              0, 1, 0, Width, Store, Source->Name));
+  for (uint64_t C = 0; C < Width; ++C) {
+    Groups.push_back(G.bits(0, C));
+    if (Groups.back() >= How->ScalePitch)
+      return malformedError("weight " + Source->Name +
+                            ": a column is in group " +
+                            std::to_string(Groups.back()) + " of " +
+                            std::to_string(How->ScalePitch));
+  }
+  return Status::success();
 }
 
 QuantizedRows::Place QuantizedRows::blockOf(Place P) const {
   if (How->Flat)
     return {0, (P.Row * SourceCols + P.Col) / How->Flat};
+  if (How->Turned)
+    return {P.Col / How->BlockCols, P.Row / How->BlockRows};
   return {P.Row / How->BlockRows,
           How->Groups ? Groups[P.Col] : P.Col / How->BlockCols};
 }

@@ -16,22 +16,31 @@ namespace llmc {
 /// A rectangle of packed elements of a row-major tensor.
 class ElementStrip {
 public:
-  /// Reads rows [Row, Row + Rows) and columns [Col, Col + Cols) of a tensor
-  /// with Pitch elements per row. Malformed when it is not in its file.
-  Status read(const WeightBytes &From, DType Type, bool HighFirst,
-              uint64_t Pitch, uint64_t Row, uint64_t Rows, uint64_t Col,
-              uint64_t Cols, const WeightStore &Store, const std::string &Name);
+  /// How the elements of a tensor lie.
+  struct Form {
+    DType Type = DType::None;
+    uint64_t Width = 0;   ///< bits of an element
+    uint64_t RowBits = 0; ///< from row to row
+    bool HighFirst = false;
+  };
+  static Form formOf(DType Type, uint64_t Pitch) {
+    return {Type, bitsOf(Type), Pitch * bitsOf(Type), false};
+  }
+
+  /// Reads rows [Row, Row + Rows) and columns [Col, Col + Cols) of a tensor.
+  /// Malformed when it is not in its file.
+  Status read(const WeightBytes &From, const Form &How, uint64_t Row,
+              uint64_t Rows, uint64_t Col, uint64_t Cols,
+              const WeightStore &Store, const std::string &Name);
   /// Bits of an element of the rectangle, by its place in the tensor.
   uint32_t bits(uint64_t Row, uint64_t Col) const;
   /// The element as a number.
   float number(uint64_t Row, uint64_t Col) const;
 
 private:
-  DType Type = DType::None;
-  bool HighFirst = false;
-  uint64_t Pitch = 0, FirstRow = 0, FirstCol = 0;
-  uint64_t Width = 0; ///< bits of an element
-  uint64_t Step = 0;  ///< bytes from row to row of Raw; 0: Raw has no gaps
+  Form F;
+  uint64_t FirstRow = 0, FirstCol = 0;
+  uint64_t Step = 0; ///< bytes from row to row of Raw; 0: Raw has no gaps
   std::vector<uint8_t> Raw;
 };
 
@@ -63,6 +72,8 @@ private:
     return Swapped ? Place{Col, Begin + Row} : Place{Begin + Row, Col};
   }
   Place blockOf(Place P) const;
+  Status readGroups(const QuantizedParts &Q, uint64_t Width,
+                    const WeightStore &Store);
   float codeValue(uint32_t Bits) const;
   float codeOffset() const;
 

@@ -3,6 +3,7 @@
 // values of other layouts are (code - zero) * scale.
 #include "compiler/weights/Pack.h"
 #include "compiler/weights/PackedFormat.h"
+#include "compiler/weights/RowFormat.h"
 #include "runtime/base/File.h"
 #include "runtime/base/Half.h"
 
@@ -185,6 +186,36 @@ protected:
       }
   }
 
+  /// The same row by row.
+  void expectRows(const std::vector<uint8_t> &Packed, WeightFormat F,
+                  const Matrix &M, uint64_t Begin = 0) {
+    RowFormat Form{F, M.Cols};
+    uint64_t Block = F.Block ? F.Block : M.Cols;
+    ASSERT_EQ(Packed.size(), static_cast<uint64_t>(F.headerBytes()) +
+                                 (M.Rows - Begin) * Form.rowBytes());
+    for (uint64_t R = Begin; R < M.Rows; ++R)
+      for (uint64_t C = 0; C < M.Cols; ++C) {
+        const uint8_t *Row =
+            Packed.data() + F.headerBytes() + (R - Begin) * Form.rowBytes();
+        uint64_t Bit = C * F.Bits, B = C / Block;
+        ASSERT_EQ(Row[Bit / 8] >> Bit % 8 & ((1 << F.Bits) - 1), M.code(R, C))
+            << R << ", " << C;
+        float Scale, Zero;
+        uint16_t Half;
+        std::memcpy(&Half, Row + Form.scaleAt() + B * Form.scaleBytes(), 2);
+        std::memcpy(&Scale, Row + Form.scaleAt() + B * Form.scaleBytes(), 4);
+        ASSERT_EQ(F.HalfScale ? f16ToFloat(Half) : Scale, M.scale(R, C));
+        const uint8_t *ZeroAt = Row + Form.zeroAt() + B * Form.zeroBytes();
+        if (F.Zero == ZeroKind::Byte) {
+          ASSERT_EQ(*ZeroAt, M.zero(R, C));
+        }
+        if (F.Zero == ZeroKind::Float) {
+          std::memcpy(&Zero, ZeroAt, 4);
+          ASSERT_EQ(Zero, M.zero(R, C));
+        }
+      }
+  }
+
   void expectValues(const std::vector<uint8_t> &Packed, const Matrix &M) {
     for (uint64_t R = 0; R < M.Rows; ++R)
       for (uint64_t C = 0; C < M.Cols; ++C) {
@@ -250,6 +281,8 @@ TEST_F(PackCodesTest, BlocksOfBits) {
                                         : ZeroKind::Float);
         expectSame(pack(layoutOf(*F), S, N, K, false), *F, M);
         expectSame(pack(layoutOf(*F), S, N - 5, K, false, 5), *F, M, 5);
+        expectRows(pack(rowsOf(*F), S, N, K, false), *F, M);
+        expectRows(pack(rowsOf(*F), S, N - 5, K, false, 5), *F, M, 5);
         expectValues(pack(Layout::P16F32, S, N, K, false), M);
       }
 }
@@ -280,6 +313,7 @@ TEST_F(PackCodesTest, TransposedBlocksOfInt4) {
   ASSERT_TRUE(F);
   EXPECT_EQ(F->Block, Block);
   expectSame(pack(layoutOf(*F), S, N, K, true), *F, M);
+  expectRows(pack(rowsOf(*F), S, N, K, true), *F, M);
   expectValues(pack(Layout::P16F32, S, N, K, true), M);
 }
 
@@ -302,6 +336,7 @@ TEST_F(PackCodesTest, OneScalePerOutput) {
   EXPECT_EQ(F->Block, 0u);
   EXPECT_EQ(F->Zero, ZeroKind::Middle);
   expectSame(pack(layoutOf(*F), S, N, K, true), *F, M);
+  expectRows(pack(rowsOf(*F), S, N, K, true), *F, M);
   expectValues(pack(Layout::P16F32, S, N, K, true), M);
 }
 

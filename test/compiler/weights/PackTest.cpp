@@ -200,7 +200,8 @@ TEST_F(PackTest, TransposedSourcesGiveTheSameBytes) {
   WeightSource Plain = source("a", {N, K}, V);
   WeightSource Turned = source("b", {K, N}, transposed(V, N, K));
   for (Layout L : {Layout::P16F32, Layout::P16W8B32, Layout::NF16,
-                   Layout::NW8B32, Layout::VecF32}) {
+                   Layout::NW8B32, Layout::VecF32, Layout::NF32, Layout::NBF16,
+                   rowsOf(kernels::Int4Format)}) {
     Result<std::vector<uint8_t>> A = pack({tensor("w", L, N, K, Plain)});
     Result<std::vector<uint8_t>> B = pack({tensor("w", L, N, K, Turned, true)});
     ASSERT_TRUE(A.ok() && B.ok());
