@@ -30,6 +30,13 @@ constexpr Names QkvI[] = {
     "interleaved", "wtype", "xpolicy",  "norm",     "kvtype"};
 constexpr Names NormF[] = {"eps"};
 
+// The rows of a fused product (x [T], packed order as above, after norm and
+// bias) to q_out and the cache; a head becomes codes as a whole. CUDA only.
+constexpr Names QkvFinishB[] = {"x", "rope", "kv", "q_out"};
+constexpr Names QkvFinishI[] = {"heads",      "kv_heads",    "head_dim",
+                                "v_head_dim", "rotary_half", "interleaved",
+                                "kvtype"};
+
 // out[t] = softmax(scale * q k^T, visible keys) v over the row's own sequence,
 // keys at positions (pos - window, pos] (window 0: all <= pos) and, with a
 // chunk, not before the multiple of chunk below pos; with optional softcap (0:
@@ -40,6 +47,13 @@ constexpr Names AttentionB[] = {"q", "kv", "out", "partial", "slopes", "sinks"};
 constexpr Names AttentionI[] = {"heads",  "kv_heads", "head_dim", "v_head_dim",
                                 "window", "chunk",    "kvtype"};
 constexpr Names AttentionF[] = {"scale", "softcap"};
+
+// attention with scores s (before the softcap) and probabilities made step *
+// clamp(round(s / step), low, high); step 0: as they are.
+constexpr Names AttentionRoundedB[] = {"q", "kv", "out", "slopes", "sinks"};
+constexpr Names AttentionRoundedF[] = {"scale",     "softcap",    "score_step",
+                                       "score_low", "score_high", "prob_step",
+                                       "prob_low",  "prob_high"};
 
 // norm -> x W^T + bias -> activation or GLU -> + residual -> out. With glu != 0
 // the n packed rows interleave 16 gate rows and 16 up rows, and out has n/2
@@ -120,7 +134,9 @@ constexpr KernelInfo Kernels[] = {
     {"embed", EmbedB, EmbedI, EmbedF},
     {"rope_table", RopeTableB, RopeTableI, RopeTableF},
     {"qkv", QkvB, QkvI, NormF},
+    {"qkv_finish", QkvFinishB, QkvFinishI, {}},
     {"attention", AttentionB, AttentionI, AttentionF},
+    {"attention_rounded", AttentionRoundedB, AttentionI, AttentionRoundedF},
     {"linear", LinearB, LinearI, NormF},
     {"logits", LogitsB, LogitsI, LogitsF},
     {"norm", NormB, NormI, NormF},

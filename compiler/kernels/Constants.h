@@ -9,7 +9,14 @@ namespace llmc::kernels {
 
 /// Numbers used as integer constants of kernels. Append only. Besides these a
 /// weight type is the number of a format (WeightFormat.h).
-enum WeightType : int64_t { WF32 = 0, WI8B32 = 1, WF16 = 2, WBF16 = 3 };
+enum WeightType : int64_t {
+  WF32 = 0,
+  WI8B32 = 1,
+  WF16 = 2,
+  WBF16 = 3,
+  WM16F16 = 4, ///< in the order of mma fragments (FragmentFormat.h)
+  WM16BF16 = 5
+};
 enum NormKind : int64_t { NormNone = 0, NormRms = 1, NormLayer = 2 };
 enum Activation : int64_t {
   ActNone = 0,
@@ -21,7 +28,8 @@ enum Activation : int64_t {
   ActTanh = 6,
   ActRelu2 = 7
 };
-enum KvType : int64_t { KvF32 = 0, KvF16 = 1 };
+/// KvI8: codes with an f32 scale per token, head and half (K, V); CUDA only.
+enum KvType : int64_t { KvF32 = 0, KvF16 = 1, KvI8 = 2 };
 /// Activation numerics of a product: exact f32, or int8 blocks of 32 (one
 /// plane for prompt rows, two planes for generated rows).
 enum ActPolicy : int64_t { XF32 = 0, XI8 = 1 };

@@ -19,64 +19,7 @@
 
 namespace llmc::kernels {
 
-/// Operations; append only. "Axis" ones have loop 3 as their axis of n values.
-enum RowOp : int64_t {
-  RowCopy = 0,
-  RowNeg = 1,
-  RowAbs = 2,
-  RowSqrt = 3,
-  RowReciprocal = 4,
-  RowExp = 5,
-  RowLog = 6,
-  RowSin = 7,
-  RowCos = 8,
-  RowTanh = 9,
-  RowErf = 10,
-  RowSigmoid = 11,
-  RowSoftplus = 12,
-  RowFloor = 13,
-  RowCeil = 14,
-  RowRound = 15, ///< to even
-  RowTruncate = 16,
-  RowSign = 17,
-  RowNot = 18,
-  RowIsNan = 19,
-  RowIsInf = 20,
-  RowAdd = 32,
-  RowSub = 33,
-  RowMul = 34,
-  RowDiv = 35,
-  RowPow = 36,
-  RowMin = 37,
-  RowMax = 38,
-  RowMod = 39,  ///< sign of b
-  RowFMod = 40, ///< sign of a
-  RowEqual = 41,
-  RowLess = 42,
-  RowLessEqual = 43,
-  RowAnd = 44,
-  RowOr = 45,
-  RowXor = 46,
-  RowSelect = 64, ///< c ? a : b
-  // Axis: one value of D per axis of A. Sums in 16 lanes i % 16, added
-  // pairwise; maxima and minima pass NaN by.
-  RowSum = 96,
-  RowMaxOf = 97,
-  RowMinOf = 98,
-  RowProd = 99,
-  /// Sum of a * b, one fma chain in ascending order from 0.
-  RowDot = 100,
-  /// Running sums. Extra[0]: 1 exclusive; Extra[1]: 1 from the end.
-  RowCumSum = 101,
-  /// The Extra[0] largest (Extra[1] = 1) or smallest values to D and their
-  /// indices to C, best first, equal ones in order.
-  RowTopK = 102,
-  // Not an axis: elements by index. Index b < 0 counts from the end of
-  // Extra[1] elements; one outside is clamped.
-  RowTake = 112,   ///< D[i] = A[i + b * Extra[0]]
-  RowPut = 113,    ///< D[i + b * Extra[0]] = A[i]
-  RowPutAdd = 114, ///< D[i + b * Extra[0]] += A[i]
-};
+#include "compiler/kernels/RowOps.inc"
 
 /// Memory of an operand; inputs follow from RowInput on.
 enum RowSpace : int64_t {

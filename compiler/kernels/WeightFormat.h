@@ -84,6 +84,10 @@ struct WeightFormat {
 constexpr int64_t QuantizedFlag = int64_t(1) << 30;
 constexpr bool isQuantized(int64_t WType) { return WType & QuantizedFlag; }
 
+/// Added to the number of a format: the same codes in the order of mma
+/// fragments instead of panels (FragmentFormat.h).
+constexpr int64_t FragmentFlag = int64_t(1) << 7;
+
 constexpr int64_t numberOf(WeightFormat F) {
   int64_t Log = F.Bits == 2 ? 1 : (F.Bits == 4 ? 2 : 3);
   return QuantizedFlag | int64_t(F.Kind) | Log << 4 |
@@ -92,7 +96,7 @@ constexpr int64_t numberOf(WeightFormat F) {
 }
 constexpr WeightFormat formatOf(int64_t WType) {
   return {static_cast<CodeKind>(WType & 15),
-          static_cast<uint8_t>(1 << (WType >> 4 & 15)), (WType >> 8 & 1) == 1,
+          static_cast<uint8_t>(1 << (WType >> 4 & 7)), (WType >> 8 & 1) == 1,
           static_cast<ZeroKind>(WType >> 9 & 7),
           static_cast<uint32_t>((WType >> 12 & 0x3ffff) * 16)};
 }

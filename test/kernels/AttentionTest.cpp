@@ -103,6 +103,21 @@ struct Problem {
     });
     return Out;
   }
+
+  /// With scores and probabilities rounded to multiples of these steps.
+  std::vector<float> runRounded(const KernelSet &Set, uint32_t Threads,
+                                float ScoreStep, float ProbStep) {
+    std::vector<float> Out(Steps.Counts.tokens * S.Heads * S.VHeadDim, NAN);
+    Steps.run(Threads, [&](const LlmcCtx *C) {
+      Set.attention_rounded(C, Q.data(), Pool.bytes(), Out.data(),
+                            S.Slopes ? Slopes.data() : nullptr,
+                            S.Sinks ? Sinks.data() : nullptr, S.Heads,
+                            S.KvHeads, S.HeadDim, S.VHeadDim, S.Window, S.Chunk,
+                            S.Kv, pageStride(), 0.125f, S.Cap, ScoreStep,
+                            -20.0f, 90.0f, ProbStep, 0.0f, 255.0f);
+    });
+    return Out;
+  }
 };
 
 const Shape Shapes[] = {
@@ -178,6 +193,32 @@ TEST(AttentionKernel, RowDoesNotDependOnItsCompany) {
                   -1)
             << Set->Name << " row " << Row << " split " << Split;
     }
+  }
+}
+
+TEST(AttentionRoundedKernel, IsTheReference) {
+  for (const KernelSet *Set : runnableSets())
+    for (const Shape &S : Shapes) {
+      Problem P = Problem::make(S, {{130}, {3}, {63, 64, 65}});
+      std::vector<float> Expected = P.runRounded(Reference, 1, 0.02f, 0.004f);
+      EXPECT_NE(firstDifference(Expected, P.run(Reference, 1)), -1);
+      for (uint32_t Threads : {1u, 3u})
+        EXPECT_EQ(firstDifference(Expected,
+                                  P.runRounded(*Set, Threads, 0.02f, 0.004f)),
+                  -1)
+            << Set->Name << " head size " << S.HeadDim << " window " << S.Window
+            << " threads " << Threads;
+    }
+}
+
+/// Without steps it is attention, but for the order of sums.
+TEST(AttentionRoundedKernel, WithoutStepsIsAttention) {
+  for (const Shape &S : Shapes) {
+    Problem P = Problem::make(S, {{130}, {3}});
+    std::vector<float> Have = P.runRounded(Reference, 1, 0, 0),
+                       Want = P.run(Reference, 1);
+    for (size_t I = 0; I < Want.size(); ++I)
+      ASSERT_NEAR(Have[I], Want[I], 1e-5);
   }
 }
 

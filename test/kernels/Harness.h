@@ -156,6 +156,7 @@ struct KernelSet {
   LLMC_KERNEL_POINTER(rope_table);
   LLMC_KERNEL_POINTER(qkv);
   LLMC_KERNEL_POINTER(attention);
+  LLMC_KERNEL_POINTER(attention_rounded);
   LLMC_KERNEL_POINTER(linear);
   LLMC_KERNEL_POINTER(logits);
   LLMC_KERNEL_POINTER(norm);
@@ -180,6 +181,7 @@ struct KernelSet {
    k_rope_table_##Isa,                                                         \
    k_qkv_##Isa,                                                                \
    k_attention_##Isa,                                                          \
+   k_attention_rounded_##Isa,                                                  \
    k_linear_##Isa,                                                             \
    k_logits_##Isa,                                                             \
    k_norm_##Isa,                                                               \

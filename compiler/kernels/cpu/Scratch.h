@@ -17,8 +17,8 @@ namespace llmc::kernels {
 /// Positions per attention segment (a constant of the numerics).
 constexpr int64_t SegmentTokens = 256;
 /// Largest head, of keys or values, that the kernels have room for on their
-/// stacks.
-constexpr int64_t MaxHeadDim = 512;
+/// stacks; latent rows with a rotated part have 576.
+constexpr int64_t MaxHeadDim = 640;
 /// Largest number of rows of a step whose attention is split by segments.
 constexpr int64_t PartialRows = 8;
 

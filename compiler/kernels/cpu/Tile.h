@@ -14,10 +14,11 @@ inline namespace LLMC_ISA {
 /// Bytes of one packed int8 record: 64 k of a panel, and its two scale lines.
 constexpr int64_t RecordBytes = 1088;
 
-/// Result[panel * Rows + row] = outputs of the tile.
-template <int Rows, int Panels>
-LLMC_SHARED void tileF32(const uint8_t *W, int64_t PanelBytes, const uint8_t *X,
-                         int64_t K, VF *Result) {
+/// Product with weights that are floats of any type. Result[panel * Rows + row]
+/// = outputs of the tile.
+template <typename Float, int Rows, int Panels>
+LLMC_SHARED void tileFloats(const uint8_t *W, int64_t PanelBytes,
+                            const uint8_t *X, int64_t K, VF *Result) {
   VF Out[Panels][Rows];
   for (int P = 0; P < Panels; ++P)
     for (int R = 0; R < Rows; ++R)
@@ -26,7 +27,8 @@ LLMC_SHARED void tileF32(const uint8_t *W, int64_t PanelBytes, const uint8_t *X,
 #pragma clang loop unroll_count(2)
   for (int64_t I = 0; I < K; ++I) {
     for (int P = 0; P < Panels; ++P) {
-      VF Line = *reinterpret_cast<const VF *>(W + P * PanelBytes + I * 64);
+      VF Line =
+          load(reinterpret_cast<const Float *>(W + P * PanelBytes) + I * 16);
       for (int R = 0; R < Rows; ++R)
         Out[P][R] = fma(Line, splat(Xs[I * Rows + R]), Out[P][R]);
     }
@@ -110,7 +112,7 @@ template <int64_t Type, int Rows, int Panels>
 LLMC_INLINE void tile(const uint8_t *W, int64_t PanelBytes, const uint8_t *X,
                       int64_t K, bool Two, int64_t Ahead, VF *Result) {
   if constexpr (Type == WF32) {
-    tileF32<Rows, Panels>(W, PanelBytes, X, K, Result);
+    tileFloats<float, Rows, Panels>(W, PanelBytes, X, K, Result);
   } else {
     if (Two)
       tileI8<Rows, Panels, true>(W, PanelBytes, X, K, Ahead, Result);

@@ -10,29 +10,6 @@
 namespace llmc::kernels {
 inline namespace LLMC_ISA {
 
-/// Product with weights of 16 bits: as tileF32.
-template <typename Half, int Rows, int Panels>
-LLMC_SHARED void tileHalf(const uint8_t *W, int64_t PanelBytes,
-                          const uint8_t *X, int64_t K, VF *Result) {
-  VF Out[Panels][Rows];
-  for (int P = 0; P < Panels; ++P)
-    for (int R = 0; R < Rows; ++R)
-      Out[P][R] = splat(0);
-  const float *Xs = reinterpret_cast<const float *>(X);
-#pragma clang loop unroll_count(2)
-  for (int64_t I = 0; I < K; ++I) {
-    for (int P = 0; P < Panels; ++P) {
-      VF Line =
-          load(reinterpret_cast<const Half *>(W + P * PanelBytes) + I * 16);
-      for (int R = 0; R < Rows; ++R)
-        Out[P][R] = fma(Line, splat(Xs[I * Rows + R]), Out[P][R]);
-    }
-  }
-  for (int P = 0; P < Panels; ++P)
-    for (int R = 0; R < Rows; ++R)
-      Result[P * Rows + R] = Out[P][R];
-}
-
 /// Weights of one column: with Min, Zero holds the minimum.
 template <bool Min> LLMC_INLINE VF weightOf(VF Code, VF Scale, VF Zero) {
   return Min ? Code * Scale + Zero : (Code - Zero) * Scale;
@@ -56,7 +33,7 @@ LLMC_INLINE void lineOfCodes(const VI (&Codes)[Panels], int Count,
 }
 
 /// Product with quantised weights and exact rows: weights are made in
-/// registers, then as tileF32, with the same bits as if the matrix had been
+/// registers, then as tileFloats, with the same bits as if the matrix had been
 /// packed in f32.
 template <CodeClass Class, bool Min, int Rows, int Panels>
 LLMC_SHARED void tileCodes(const uint8_t *W, int64_t PanelBytes,
@@ -254,7 +231,7 @@ LLMC_SHARED void tilesHalf(const uint8_t *W, int64_t PanelBytes,
   byShape(W, PanelBytes, Rows, Panels, Result,
           [=](auto R, auto P, const uint8_t *At, VF *To)
               __attribute__((always_inline)) {
-                tileHalf<Half, R.Value, P.Value>(At, PanelBytes, X, K, To);
+                tileFloats<Half, R.Value, P.Value>(At, PanelBytes, X, K, To);
               });
 }
 

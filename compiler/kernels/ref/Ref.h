@@ -33,6 +33,13 @@
                          int64_t HeadDim, int64_t VHeadDim, int64_t Window,    \
                          int64_t Chunk, int64_t KvKind, int64_t PageStride,    \
                          float Scale, float Cap);                              \
+  void k_attention_rounded_##Isa(                                              \
+      const LlmcCtx *, const float *Q, uint8_t *Kv, float *Out,                \
+      const float *Slopes, const float *Sinks, int64_t Heads, int64_t KvHeads, \
+      int64_t HeadDim, int64_t VHeadDim, int64_t Window, int64_t Chunk,        \
+      int64_t KvKind, int64_t PageStride, float Scale, float Cap,              \
+      float ScoreStep, float ScoreLow, float ScoreHigh, float ProbStep,        \
+      float ProbLow, float ProbHigh);                                          \
   void k_linear_##Isa(const LlmcCtx *, const float *X, const float *Gain,      \
                       const float *NormBias, const uint8_t *Weight,            \
                       const float *Bias, const float *Residual, float *Out,    \

@@ -71,9 +71,14 @@ Status checkPhase(exe::PhaseOp Phase) {
   Constants C(Phase);
   if (C.has("wtype")) {
     int64_t Type = C["wtype"];
-    if (!kernels::isQuantized(Type) &&
-        (Type < kernels::WF32 || Type > kernels::WBF16))
+    if (Type < kernels::WF32)
+      return C.fail("wtype at least", kernels::WF32, Type);
+    if (!kernels::isQuantized(Type) && Type > kernels::WBF16)
       return C.fail("wtype at most", kernels::WBF16, Type);
+    if (kernels::isQuantized(Type) &&
+        kernels::numberOf(kernels::formatOf(Type)) != Type)
+      return C.fail("wtype of a packed format",
+                    kernels::numberOf(kernels::formatOf(Type)), Type);
     if (C["xpolicy"] != kernels::XF32 && !kernels::hasIntegerDot(Type))
       return C.fail("for its wtype xpolicy", kernels::XF32, C["xpolicy"]);
   }

@@ -19,6 +19,9 @@ makeTargetMachine(const std::string &Isa);
 Status linkKernels(StepModule &Step, const std::string &Isa,
                    llvm::TargetMachine &TM);
 
+/// Inlines kernels, folds what their constants decide and drops the rest.
+Status inlineKernels(llvm::Module &M, llvm::TargetMachine &TM);
+
 /// Optimises; fails when a kernel is still called or something is undefined.
 Status optimise(llvm::Module &M, llvm::TargetMachine &TM);
 

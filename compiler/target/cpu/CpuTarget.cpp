@@ -34,6 +34,7 @@ Result<Compiled> compile(exe::ProgramOp Program,
   if (llvm::verifyModule(*C.Step.Module, &OS))
     return internalError("invalid LLVM IR: " +
                          Error.substr(0, Error.find('\n')));
+  LLMC_RETURN_IF_ERROR(inlineKernels(*C.Step.Module, *C.TM));
   LLMC_RETURN_IF_ERROR(optimise(*C.Step.Module, *C.TM));
   return C;
 }

@@ -13,7 +13,7 @@
 // WTYPE: error: kernel 'linear' on the cpu: expected wtype at most 3, found 4
 // POLICY: error: kernel 'linear' on the cpu: expected for its wtype xpolicy 0, found 1
 // XQ: error: kernel 'linear' on the cpu: expected xq bytes per token 256, found 64
-// HEAD: error: kernel 'attention' on the cpu: expected head_dim at most 512, found 1024
+// HEAD: error: kernel 'attention' on the cpu: expected head_dim at most 640, found 1024
 // HEADS: error: kernel 'attention' on the cpu: expected heads to be a multiple of 2, found 5
 // PAGE: error: program @cpu: expected page_tokens 64, found 32
 // SLOT: error: slot @y: expected 1 planned offsets, found 0
