@@ -22,6 +22,11 @@ float fminf(float, float);
 float fabsf(float);
 float rintf(float);
 float copysignf(float, float);
+float floorf(float);
+float ceilf(float);
+float truncf(float);
+double fma(double, double, double);
+float exp2f(float);
 }
 
 #define __device__
@@ -172,6 +177,32 @@ inline float __shfl_xor_sync(unsigned, float X, int Mask) {
 inline float __shfl_sync(unsigned, float X, int From) {
   return hostcuda::shuffle(X, static_cast<unsigned>(From));
 }
+inline int __shfl_xor_sync(unsigned, int X, int Mask) {
+  float F;
+  memcpy(&F, &X, 4);
+  F = hostcuda::shuffle(F, (threadIdx.x % 32) ^ static_cast<unsigned>(Mask));
+  memcpy(&X, &F, 4);
+  return X;
+}
+inline void __syncwarp() { hostcuda::shuffle(0.0f, threadIdx.x % 32); }
+inline unsigned __ballot_sync(unsigned, bool Set) {
+  unsigned Mask = 0;
+  for (unsigned Lane = 0; Lane != 32; ++Lane)
+    Mask |= (hostcuda::shuffle(Set, Lane) != 0.0f ? 1u : 0u) << Lane;
+  return Mask;
+}
+inline int __popc(unsigned X) { return __builtin_popcount(X); }
+inline int __ffs(int X) { return __builtin_ffs(X); }
+inline long long __double_as_longlong(double X) {
+  long long Out;
+  memcpy(&Out, &X, 8);
+  return Out;
+}
+inline double __longlong_as_double(long long X) {
+  double Out;
+  memcpy(&Out, &X, 8);
+  return Out;
+}
 inline int __float_as_int(float X) {
   int Out;
   memcpy(&Out, &X, 4);
@@ -195,6 +226,39 @@ inline unsigned short floatToHalf(float Value) {
   memcpy(&Out, &H, 2);
   return Out;
 }
+
+// The mma products do not run here: their tests run PTX on the simulator.
+inline unsigned noHostForm() {
+  fprintf(stderr, "hostcuda: mma products have no form for the host\n");
+  abort();
+}
+inline unsigned packHalvesClamped(float, float) { return noHostForm(); }
+inline unsigned packBrains(float, float) { return noHostForm(); }
+inline unsigned subHalves(unsigned, unsigned) { return noHostForm(); }
+inline unsigned addHalves(unsigned, unsigned) { return noHostForm(); }
+inline unsigned fmaHalves(unsigned, unsigned, unsigned) { return noHostForm(); }
+template <unsigned> unsigned selectBytes(unsigned, unsigned) {
+  return noHostForm();
+}
+template <unsigned, unsigned> unsigned maskAndSet(unsigned) {
+  return noHostForm();
+}
+template <unsigned> unsigned maskAndOr(unsigned, unsigned) {
+  return noHostForm();
+}
+template <bool>
+void mmaTile(float (&)[4], const unsigned (&)[4], unsigned, unsigned) {
+  noHostForm();
+}
+inline void launchDependents() { noHostForm(); }
+inline void waitForEarlier() { noHostForm(); }
+template <bool> void loadWords(const unsigned char *, unsigned (&)[4]) {
+  noHostForm();
+}
+inline void loadWords(const unsigned char *, unsigned (&)[2]) { noHostForm(); }
+inline void loadWords(const unsigned char *, unsigned (&)[1]) { noHostForm(); }
 } // namespace llmc
+
+#include "test/support/HostTensor.h"
 
 #endif // LLMC_TEST_SUPPORT_HOSTCUDA_H

@@ -1,10 +1,21 @@
 // The kernel text with HostCuda.h in place of the inline PTX.
 #include "test/support/HostKernels.h"
 
+#include "runtime/base/Hash.h"
+
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
+#include <sstream>
+#include <unistd.h>
 
 namespace llmc::test {
+
+static std::string text(const std::string &Path) {
+  std::ostringstream Out;
+  Out << std::ifstream(Path).rdbuf();
+  return Out.str();
+}
 
 /// Unpacks the parameters; all are pointers.
 static std::string trampoline(const cuda::KernelInstance &K) {
@@ -22,22 +33,38 @@ static std::string trampoline(const cuda::KernelInstance &K) {
 }
 
 Result<std::string>
-compileForHost(const std::vector<cuda::KernelInstance> &Kernels,
-               const std::string &Folder) {
+compileForHost(const std::vector<cuda::KernelInstance> &Kernels) {
   std::string Text = cuda::moduleText(Kernels, "the host",
                                       "#include \"test/support/HostCuda.h\"\n");
   for (const cuda::KernelInstance &K : Kernels)
     Text += trampoline(K);
-  std::string Source = Folder + "/kernels.cpp", Out = Folder + "/kernels.so";
-  std::ofstream(Source) << Text;
-  std::string Command = std::string(LLMC_HOST_CXX) +
-                        " -std=c++17 -O1 -fPIC -shared -ffp-contract=off "
-                        "-fno-strict-aliasing -fno-stack-protector "
-                        "-mfma -mf16c -w -I" +
-                        LLMC_SOURCE_DIR + " " + Source + " -o " + Out + " -lm";
+  const std::string Compiler =
+      std::string(LLMC_HOST_CXX) +
+      " -std=c++17 -O1 -fPIC -shared -ffp-contract=off -fno-strict-aliasing "
+      "-fno-stack-protector -mfma -mf16c -w -I" LLMC_SOURCE_DIR " ";
+  Sha256 Hash;
+  auto Add = [&](const std::string &Part) {
+    Hash.update({reinterpret_cast<const uint8_t *>(Part.data()), Part.size()});
+  };
+  Add(Compiler);
+  Add(Text);
+  for (const char *Header : {"HostCuda.h", "HostCudaAbi.h", "HostTensor.h"})
+    Add(text(std::string(LLMC_SOURCE_DIR "/test/support/") + Header));
+  std::filesystem::create_directories(LLMC_HOST_CACHE);
+  const std::string Stem =
+      std::string(LLMC_HOST_CACHE "/") + hexOf(Hash.finish());
+  const std::string Out = Stem + ".so";
+  if (std::filesystem::exists(Out))
+    return Out;
+  // Others may make the same one at the same time.
+  const std::string Mine = Stem + "." + std::to_string(getpid());
+  std::ofstream(Mine + ".cpp") << Text;
+  const std::string Command = Compiler + Mine + ".cpp -o " + Mine + ".so -lm";
   if (std::system(Command.c_str()) != 0)
     return internalError("the kernel text does not compile for the host: " +
                          Command);
+  std::filesystem::remove(Mine + ".cpp");
+  std::filesystem::rename(Mine + ".so", Out);
   return Out;
 }
 

@@ -8,11 +8,11 @@
 
 namespace llmc::test {
 
-/// Writes Folder/kernels.cpp and compiles Folder/kernels.so; yields the
-/// library's path. Every entry E has a HostKernel E_host.
+/// Compiles the kernels to a library; yields its path. Every entry E has a
+/// HostKernel E_host. Libraries stay in the build folder under the hash of what
+/// they are made of, as a compilation takes seconds.
 Result<std::string>
-compileForHost(const std::vector<cuda::KernelInstance> &Kernels,
-               const std::string &Folder);
+compileForHost(const std::vector<cuda::KernelInstance> &Kernels);
 
 } // namespace llmc::test
 

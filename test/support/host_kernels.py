@@ -16,9 +16,8 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def host_text(text):
     """The text with HostCuda.h in place of the inline PTX, and a HostKernel per entry."""
-    begin = text.index("namespace llmc {")
-    end = text.index("} // namespace llmc", begin)
-    out = ['#include "test/support/HostCuda.h"\n', text[end + len("} // namespace llmc"):]]
+    end = text.index("// What every generated kernel shares")
+    out = ['#include "test/support/HostCuda.h"\n', text[end:]]
     for name, params in re.findall(r'extern "C" __global__ void __launch_bounds__\([^)]*\)\s*(\w+)\(([^)]*)\)', text):
         count = params.count(",") + 1
         types = ", ".join(["void *"] * count)

@@ -1,6 +1,6 @@
 """Rewrites the products of an f32 model into a quantised form and into their dequantised values: two files of one model.
 
-`rewrite(model, form)` returns (quantised, plain): the first holds codes as an exporter of that form writes them, the second is the
+`rewrite(model, form)` returns (quantised, plain, products): the first holds codes as an exporter of that form writes them, the second is the
 same graph with the f32 values `(code - zero) * scale` that they stand for. Used by test_quantized.py, which wants the same bits from both.
 """
 import copy
@@ -17,6 +17,9 @@ NF4 = np.array([-1.0, -0.6961928009986877, -0.5250730514526367, -0.3949174880981
 
 def pack_low_first(codes, bits):
     """Rows of codes as bytes, lowest bits first, each row from a byte on."""
+    if 8 % bits:
+        stream = (codes.astype(np.uint8)[:, :, None] >> np.arange(bits) & 1).reshape(codes.shape[0], -1)
+        return np.packbits(stream, axis=1, bitorder="little")
     per = 8 // bits
     padded = np.pad(codes, [(0, 0), (0, -codes.shape[1] % per)]).astype(np.uint8)
     parts = padded.reshape(codes.shape[0], -1, per)
@@ -34,6 +37,7 @@ class Product:
         self.node, self.name, self.w, self.rng = node, node.input[1], weight.astype(np.float32), rng
         self.k, self.n = weight.shape
         self.inits, self.nodes = [], []
+        self.kept = None  # codes from 0 on [N, K], scales and zero points [N, blocks] as the artifact should have them
 
     def init(self, suffix, array):
         self.inits.append(numpy_helper.from_array(array, self.name + suffix))
@@ -69,6 +73,7 @@ def nbits(p, bits, block, zero, scale_type=np.float32):
         zeros = zeros + 0.5
         at = np.arange(p.k) // block
         p.values = ((codes.astype(np.float32) - zeros[:, at].astype(np.float32)) * scales.astype(np.float32)[:, at]).T
+    p.kept = codes, scales, zeros
     count = scales.shape[1]
     packed = pack_low_first(np.pad(codes, [(0, 0), (0, count * block - p.k)]), bits).reshape(p.n, count, -1)
     inputs = [p.node.input[0], p.init("_Q", packed), p.init("_scales", scales)]
@@ -90,10 +95,11 @@ def bnb4(p, block):
     p.replace("MatMulBnb4", [p.node.input[0], p.init("_Q", packed), p.init("_absmax", absmax)], domain=MS, K=p.k, N=p.n, block_size=block, quant_type=1)
 
 
-def qdq(p, data_type, bits, block, axis, symmetric):
-    """DequantizeLinear of [K, N] (axis 0) or of [N, K] and a Transpose (axis 1)."""
+def qdq(p, data_type, bits, block, axis, symmetric, cube=False):
+    """DequantizeLinear of [K, N] (axis 0) or of [N, K] and a Transpose (axis 1); of a cube of one matrix."""
     signed = data_type in (TensorProto.INT4, TensorProto.INT8)
     codes, scales, zeros = p.blocks(bits, block or p.k, symmetric)
+    p.kept = codes, scales, zeros
     shift = 1 << (bits - 1) if signed else 0
     codes, zeros = codes - shift, zeros - shift
     if axis == 0:
@@ -108,24 +114,30 @@ def qdq(p, data_type, bits, block, axis, symmetric):
     if not symmetric or not signed:
         inputs.append(ints("_zp", zeros))
     at = {"axis": (1 if axis == 0 else 0) if not block else axis}
+    if cube:
+        at["axis"] += 1
+        for tensor in p.inits:
+            if block or tensor.name.endswith("_Q"):
+                tensor.dims.insert(0, 1)
     if block:
         at["block_size"] = block
     p.nodes.append(helper.make_node("DequantizeLinear", inputs, [p.name + "_DQ"], p.name + "_DequantizeLinear", **at))
     weight = p.name + "_DQ"
     if axis == 1:
-        p.nodes.append(helper.make_node("Transpose", [weight], [p.name + "_T"], p.name + "_Transpose", perm=[1, 0]))
+        p.nodes.append(helper.make_node("Transpose", [weight], [p.name + "_T"], p.name + "_Transpose", perm=[0, 2, 1] if cube else [1, 0]))
         weight = p.name + "_T"
     p.replace("MatMul", [p.node.input[0], weight])
 
 
-def dynamic(p, unsigned, per_channel):
-    """DynamicQuantizeLinear and MatMulInteger; computed with exact activations."""
+def dynamic(p, unsigned, per_channel, one_by_one=False):
+    """DynamicQuantizeLinear and MatMulInteger; computed with exact activations. The scales are multiplied first or one after the other."""
     w = p.w
     largest = np.abs(w).max(0 if per_channel else None)
     scale = (largest / 127).astype(np.float32).reshape(-1 if per_channel else ())
     zero = 128 if unsigned else 0
     codes = np.rint(w / scale) + zero
     p.values = (codes.astype(np.float32) - zero) * scale
+    p.kept = (codes.T - zero + 128, np.broadcast_to(scale.reshape(-1, 1), (p.n, 1)), np.full((p.n, 1), 128))
     dtype = np.uint8 if unsigned else np.int8
     x, n = p.node.input[0], p.name
     weight_scale = p.init("_scale", scale)
@@ -133,8 +145,8 @@ def dynamic(p, unsigned, per_channel):
     p.nodes += [helper.make_node("DynamicQuantizeLinear", [x], [n + "_xq", n + "_xs", n + "_xz"], n + "_DQL"),
                 helper.make_node("MatMulInteger", [n + "_xq", p.init("_quantized", codes.astype(dtype)), n + "_xz", zeros], [n + "_int"], n + "_int"),
                 helper.make_node("Cast", [n + "_int"], [n + "_cast"], n + "_cast", to=TensorProto.FLOAT),
-                helper.make_node("Mul", [n + "_xs", weight_scale], [n + "_scales_mul"], n + "_scales_mul")]
-    p.replace("Mul", [n + "_cast", n + "_scales_mul"])
+                helper.make_node("Mul", [n + "_cast" if one_by_one else n + "_xs", weight_scale], [n + "_scales_mul"], n + "_scales_mul")]
+    p.replace("Mul", [n + "_xs" if one_by_one else n + "_cast", n + "_scales_mul"])
 
 
 FORMS = {
@@ -144,18 +156,24 @@ FORMS = {
     "nbits4-b128": lambda p: nbits(p, 4, 128, "packed"),
     "nbits8-packed": lambda p: nbits(p, 8, 32, "packed"),
     "nbits2-packed": lambda p: nbits(p, 2, 16, "packed"),
+    "nbits3": lambda p: nbits(p, 3, 16, None),
+    "nbits5-packed": lambda p: nbits(p, 5, 32, "packed"),
+    "nbits6-float": lambda p: nbits(p, 6, 32, "float"),
     "bnb4-nf4": lambda p: bnb4(p, 64),
     "qdq-int4-axis0": lambda p: qdq(p, TensorProto.INT4, 4, 32, 0, True),
     "qdq-uint4-axis1": lambda p: qdq(p, TensorProto.UINT4, 4, 16, 1, False),
     "qdq-int8-channel": lambda p: qdq(p, TensorProto.INT8, 8, 0, 0, True),
     "qdq-uint8-channel": lambda p: qdq(p, TensorProto.UINT8, 8, 0, 0, False),
+    "qdq-int8-cube": lambda p: qdq(p, TensorProto.INT8, 8, 0, 0, True, cube=True),
+    "qdq-uint4-cube": lambda p: qdq(p, TensorProto.UINT4, 4, 16, 1, False, cube=True),
     "dynamic-int8": lambda p: dynamic(p, False, False),
+    "dynamic-int8-one-by-one": lambda p: dynamic(p, False, True, one_by_one=True),
     "dynamic-uint8-channel": lambda p: dynamic(p, True, True),
 }
 
 
 def rewrite(model, form):
-    """(quantised, plain) models and the number of products; every MatMul by an initializer is of the form."""
+    """(quantised, plain) models and the products; every MatMul by an initializer is of the form."""
     rng = np.random.default_rng(1)
     if form.startswith("qdq"):
         model = version_converter.convert_version(model, 21)  # block_size
@@ -192,4 +210,4 @@ def rewrite(model, form):
             node.input[1] = p.name + "_values"
     for m in (quantised, plain):
         m.opset_import.append(helper.make_opsetid(MS, 1))
-    return quantised, plain, len(values)
+    return quantised, plain, list(values.values())

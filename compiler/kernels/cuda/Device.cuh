@@ -24,7 +24,8 @@ enum : int { PageTokens = 32 }; // LLMC_CUDA_PAGE_TOKENS
 enum : unsigned { FullWarp = 0xffffffffu };
 
 // Numbers of compiler/kernels/Catalogue.h.
-enum : int { WI8B32 = 1, WF16 = 2, NormLayer = 2, KvF32 = 0, RowsR = 1 };
+enum : int { WF32 = 0, WI8B32 = 1, WF16 = 2, WBF16 = 3 };
+enum : int { NormLayer = 2, KvF32 = 0, KvI8 = 2, RowsR = 1 };
 
 struct alignas(16) Quad {
   unsigned X, Y, Z, W;
@@ -164,7 +165,7 @@ template <int Kind> __device__ __forceinline__ float activate(float X) {
 
 /// Rows of a packed matrix with the constants of Shape: WType, N rows, K
 /// columns. read() yields Vec neighbouring columns and the factor that their
-/// sum gets.
+/// sum gets. The general form is in Codes.cuh.
 template <int WType, int N, int K> struct Matrix;
 
 template <int N, int K> struct Matrix<WF16, N, K> {
@@ -236,10 +237,16 @@ template <int N, int K> struct Matrix<WI8B32, N, K> {
 
 /// Where the keys and values of a KV head lie in the block of a page.
 template <typename S> struct KvBlock {
-  enum : int { Bytes = S::KvType == KvF32 ? 4 : 2 };
+  enum : int { Bytes = S::KvType == KvF32 ? 4 : S::KvType == KvI8 ? 1 : 2 };
   enum : size_t {
-    Head = static_cast<size_t>(S::HeadDim + S::VHeadDim) * PageTokens * Bytes
+    Values = static_cast<size_t>(S::HeadDim) * PageTokens * Bytes,
+    Scales = Values + static_cast<size_t>(S::VHeadDim) * PageTokens * Bytes,
+    Head = Scales + (S::KvType == KvI8 ? 2 * 4 * PageTokens : 0)
   };
+  /// Of codes: the scale of a token's key or value, f32.
+  static __device__ __forceinline__ size_t scale(bool Value, int Token) {
+    return Scales + static_cast<size_t>((Value ? PageTokens : 0) + Token) * 4;
+  }
   static __device__ __forceinline__ size_t key(int Token, int D) {
     return (static_cast<size_t>(Token) * S::HeadDim + D) * Bytes;
   }
@@ -257,6 +264,8 @@ template <typename S> struct KvBlock {
   static __device__ __forceinline__ float load(const unsigned char *At) {
     if constexpr (S::KvType == KvF32)
       return *reinterpret_cast<const float *>(At);
+    else if constexpr (S::KvType == KvI8)
+      return static_cast<float>(*reinterpret_cast<const signed char *>(At));
     else
       return halfToFloat(*reinterpret_cast<const unsigned short *>(At));
   }

@@ -10,7 +10,7 @@ namespace llmc::kernels {
 
 /// Device.cuh and the kernel families; needs an arch source before it.
 std::span<const std::string_view> cudaSources();
-/// arch/Sm80.cuh: the inline PTX.
+/// arch/*.cuh: the inline PTX.
 std::string_view cudaArchSource();
 
 } // namespace llmc::kernels

@@ -4,6 +4,13 @@
 #include "compiler/target/cuda/ExportLaunches.h"
 
 #include "compiler/kernels/Catalogue.h"
+#include "compiler/kernels/FragmentFormat.h"
+#include "compiler/target/cuda/AttentionForm.h"
+#include "compiler/target/cuda/LaunchEffort.h"
+#include "compiler/target/cuda/LaunchWork.h"
+#include "compiler/target/cuda/ProductForms.h"
+#include "compiler/weights/Layout.h"
+#include "runtime/base/CudaTickets.h"
 #include "runtime/device/StepAbi.h"
 
 #include <algorithm>
@@ -32,16 +39,21 @@ private:
   Status readSizes();
   Status readStates();
   Status addPhase(exe::PhaseOp Phase, Place At);
+  std::vector<std::string> nodesOf(exe::PhaseOp Phase, Place At);
+  std::vector<std::string> launchNodes(std::vector<std::string> Nodes,
+                                       Place At);
   Result<KernelRequest> requestOf(exe::PhaseOp Phase);
   Result<uint32_t> kernelFor(exe::PhaseOp Phase, const KernelRequest &R);
-  Result<LaunchArg> argOf(exe::PhaseOp Phase, const Param &P, Place At);
+  Result<LaunchArg> argOf(exe::PhaseOp Phase, const KernelRequest &R,
+                          const Param &P, Place At);
   Result<LaunchArg> weightArg(exe::PhaseOp Phase, unsigned Buffer,
                               llvm::StringRef Symbol);
   Status checkWeight(exe::PhaseOp Phase, unsigned Buffer,
                      exe::PackedWeightOp W);
   Result<LaunchArg> stateArg(exe::PhaseOp Phase, llvm::StringRef Symbol,
                              Place At);
-  void noteModelFacts(const KernelRequest &R);
+  Status addLaunch(exe::PhaseOp Phase, KernelForm Form, Place At);
+  void noteModelFacts(exe::PhaseOp Phase, const KernelRequest &R);
 
   exe::ProgramOp Program;
   ExportedLaunches Out;
@@ -95,7 +107,9 @@ Status Exporter::readStates() {
     L.KvHeads = static_cast<uint32_t>(S.getKvHeads());
     L.HeadDim = static_cast<uint32_t>(S.getHeadDim());
     L.VHeadDim = static_cast<uint32_t>(S.getVHeadDim());
-    L.Type = S.getDtype().isF32() ? DType::F32 : DType::F16;
+    L.Type = S.getDtype().isF32()        ? DType::F32
+             : S.getDtype().isInteger(8) ? DType::I8
+                                         : DType::F16;
     L.PageOffset = P.PageBytes;
     P.PageBytes += L.Layers * L.layerBytes(P.PageTokens);
     uint64_t Planned = static_cast<uint64_t>(S.getPageBytes());
@@ -116,6 +130,10 @@ Result<KernelRequest> Exporter::requestOf(exe::PhaseOp Phase) {
     return phaseError(Phase, "no such kernel");
   KernelRequest R;
   R.Kernel = Phase.getKernel().str();
+  R.MaxContext = Out.Program.MaxContext;
+  R.MaxSequences = Out.Program.MaxSequences;
+  for (uint32_t Bucket : Out.Program.Buckets)
+    R.SmallBuckets += Bucket <= AttentionDecodeRows;
   for (std::string_view Name : Info->Ints)
     R.Ints[std::string(Name)] = Phase.getInt(llvm::StringRef(Name));
   for (std::string_view Name : Info->Floats)
@@ -130,12 +148,18 @@ Result<KernelRequest> Exporter::requestOf(exe::PhaseOp Phase) {
 }
 
 /// Vocabulary and width are what the kernels say.
-void Exporter::noteModelFacts(const KernelRequest &R) {
+void Exporter::noteModelFacts(exe::PhaseOp Phase, const KernelRequest &R) {
+  LaunchProgram &P = Out.Program;
+  P.Records |= R.Kernel == "linear_attention";
   if (R.Kernel == "embed") {
-    Out.Program.Vocab = static_cast<uint32_t>(R.Ints.at("vocab"));
-    Out.Program.Hidden = static_cast<uint32_t>(R.Ints.at("hidden"));
+    // Without a head ids are those of the embedding.
+    if (bufferOf(Phase, 0).getSym().getValue() == "ids" && P.Vocab == 0)
+      P.Vocab = static_cast<uint32_t>(R.Ints.at("vocab"));
+    P.Hidden = static_cast<uint32_t>(R.Ints.at("hidden"));
   } else if (R.Kernel == "logits") {
-    Out.Program.Vocab = static_cast<uint32_t>(R.Ints.at("n"));
+    P.Vocab = static_cast<uint32_t>(R.Ints.at("n"));
+  } else if (R.Kernel == "take_rows") {
+    P.Outputs = P.Hidden = static_cast<uint32_t>(R.Ints.at("n"));
   }
 }
 
@@ -149,12 +173,31 @@ Result<uint32_t> Exporter::kernelFor(exe::PhaseOp Phase,
     K.Entry = I.Entry;
     K.Kernel = R.Kernel;
     K.Block = I.Block;
+    K.DynamicBytes = I.DynamicShared;
+    K.BytesInFlight = I.BytesInFlight;
+    K.Early = beginsEarly(Out.Program.Target);
     Out.Program.Kernels.push_back(std::move(K));
     Out.Kernels.push_back(std::move(I));
   } else if (Out.Kernels[It->second].Text != I.Text) {
     return phaseError(Phase, "two kernels have the name " + I.Entry);
   }
   return It->second;
+}
+
+/// The layout that kernels with that weight type read.
+std::string layoutOfType(int64_t WType) {
+  if (WType == kernels::WM16F16)
+    return nameOf(Layout::M16F16);
+  if (WType == kernels::WM16BF16)
+    return nameOf(Layout::M16BF16);
+  if (kernels::isFragment(WType))
+    return nameOf(static_cast<Layout>(WType));
+  if (kernels::isQuantized(WType))
+    return nameOf(rowsOf(kernels::formatOf(WType)));
+  return nameOf(WType == kernels::WI8B32  ? Layout::NW8B32
+                : WType == kernels::WF32  ? Layout::NF32
+                : WType == kernels::WBF16 ? Layout::NBF16
+                                          : Layout::NF16);
 }
 
 /// The weight's layout, size and alignment are what the kernel was made for.
@@ -171,7 +214,7 @@ Status Exporter::checkWeight(exe::PhaseOp Phase, unsigned Buffer,
                                  ", expected a multiple of 256");
   std::string Expected = "vec.f32";
   if (Info->Buffers[Buffer] == "weight")
-    Expected = Phase.getInt("wtype") == kernels::WI8B32 ? "n.w8b32" : "n.f16";
+    Expected = layoutOfType(Phase.getInt("wtype"));
   if (W.getLayout() != Expected)
     return phaseError(Phase, Name + " has layout " + W.getLayout().str() +
                                  ", expected " + Expected);
@@ -183,11 +226,14 @@ Status Exporter::checkWeight(exe::PhaseOp Phase, unsigned Buffer,
     Cols = Phase.getInt("hidden");
   } else {
     Cols = Phase.getInt("k");
-    Rows = Phase.getKernel() == "qkv"
-               ? (Phase.getInt("heads") + Phase.getInt("kv_heads")) *
-                         Phase.getInt("head_dim") +
-                     Phase.getInt("kv_heads") * Phase.getInt("v_head_dim")
-               : Phase.getInt("n");
+    if (Phase.getKernel() == "experts")
+      Rows = Phase.getInt("experts") * Phase.getInt("n");
+    else
+      Rows = Phase.getKernel() == "qkv"
+                 ? (Phase.getInt("heads") + Phase.getInt("kv_heads")) *
+                           Phase.getInt("head_dim") +
+                       Phase.getInt("kv_heads") * Phase.getInt("v_head_dim")
+                 : Phase.getInt("n");
   }
   if (W.getRows() != Rows || W.getCols() != Cols)
     return phaseError(Phase, Name + " is " + std::to_string(W.getRows()) +
@@ -227,8 +273,8 @@ Result<LaunchArg> Exporter::stateArg(exe::PhaseOp Phase, llvm::StringRef Symbol,
   return phaseError(Phase, "no state is called " + Symbol.str());
 }
 
-Result<LaunchArg> Exporter::argOf(exe::PhaseOp Phase, const Param &P,
-                                  Place At) {
+Result<LaunchArg> Exporter::argOf(exe::PhaseOp Phase, const KernelRequest &R,
+                                  const Param &P, Place At) {
   auto Step = [](uint32_t Index) {
     return LaunchArg{LaunchArgKind::Step, Index, {}};
   };
@@ -241,11 +287,21 @@ Result<LaunchArg> Exporter::argOf(exe::PhaseOp Phase, const Param &P,
     return Step(LLMC_ARG_ROW_SEQ);
   case ParamKind::PageTable:
     return Step(LLMC_ARG_PAGE_TABLE);
+  case ParamKind::Tickets:
+    return Step(LLMC_ARG_CUDA_TICKETS);
+  case ParamKind::Lengths:
+    return Step(LLMC_ARG_LENGTHS);
+  case ParamKind::Integer: {
+    const kernels::KernelInfo *Info = kernels::findKernel(R.Kernel);
+    int64_t Value = R.Ints.at(std::string(Info->Ints[P.Index]));
+    return LaunchArg{LaunchArgKind::Integer, 0, {static_cast<uint64_t>(Value)}};
+  }
   case ParamKind::Buffer:
     break;
   }
-  BufferAttr B = bufferOf(Phase, P.Buffer);
-  if (B.getKind() == BufferKind::none)
+  BufferAttr B = bufferOf(Phase, P.Index);
+  if (B.getKind() == BufferKind::none ||
+      (R.Form && !formUses(R, kernels::findKernel(R.Kernel)->Buffers[P.Index])))
     return LaunchArg{};
   llvm::StringRef Symbol = B.getSym().getValue();
   switch (B.getKind()) {
@@ -268,7 +324,7 @@ Result<LaunchArg> Exporter::argOf(exe::PhaseOp Phase, const Param &P,
     return A;
   }
   case BufferKind::weight:
-    return weightArg(Phase, P.Buffer, Symbol);
+    return weightArg(Phase, P.Index, Symbol);
   case BufferKind::layer: {
     mlir::ArrayAttr Table =
         At.Layers ? At.Layers.getWeights().getAs<mlir::ArrayAttr>(Symbol)
@@ -277,7 +333,7 @@ Result<LaunchArg> Exporter::argOf(exe::PhaseOp Phase, const Param &P,
     if (!Table || Row >= static_cast<int64_t>(Table.size()))
       return phaseError(Phase, "no layer role is called " + Symbol.str());
     return weightArg(
-        Phase, P.Buffer,
+        Phase, P.Index,
         llvm::cast<mlir::FlatSymbolRefAttr>(Table[Row]).getValue());
   }
   case BufferKind::state:
@@ -288,20 +344,7 @@ Result<LaunchArg> Exporter::argOf(exe::PhaseOp Phase, const Param &P,
   return LaunchArg{};
 }
 
-Status Exporter::addPhase(exe::PhaseOp Phase, Place At) {
-  LLMC_ASSIGN_OR_RETURN(KernelRequest R, requestOf(Phase));
-  noteModelFacts(R);
-  LLMC_ASSIGN_OR_RETURN(uint32_t Kernel, kernelFor(Phase, R));
-  Launch L;
-  L.Kernel = Kernel;
-  for (uint32_t Bucket : Out.Program.Buckets)
-    L.Grids.push_back(gridOf(R, Bucket));
-  for (const Param &P : Out.Kernels[Kernel].Params) {
-    LLMC_ASSIGN_OR_RETURN(LaunchArg A, argOf(Phase, P, At));
-    L.Args.push_back(std::move(A));
-  }
-  if (At.Layers)
-    L.Layer = static_cast<int32_t>(At.Layers.layerOf(Phase, At.Round));
+std::vector<std::string> Exporter::nodesOf(exe::PhaseOp Phase, Place At) {
   std::vector<std::string> Nodes;
   mlir::ArrayAttr Sources = Phase.getSourceNodesAttr();
   if (At.Layers && At.Layers.getNodes())
@@ -309,11 +352,12 @@ Status Exporter::addPhase(exe::PhaseOp Phase, Place At) {
   if (Sources)
     for (mlir::StringAttr S : Sources.getAsRange<mlir::StringAttr>())
       Nodes.push_back(S.getValue().str());
-  LaunchKernel &K = Out.Program.Kernels[Kernel];
-  for (const std::string &N : Nodes)
-    if (std::find(K.SourceNodes.begin(), K.SourceNodes.end(), N) ==
-        K.SourceNodes.end())
-      K.SourceNodes.push_back(N);
+  return Nodes;
+}
+
+/// The same for one launch: with the name of its layer.
+std::vector<std::string> Exporter::launchNodes(std::vector<std::string> Nodes,
+                                               Place At) {
   // Without a list, the body's nodes are those of the first round.
   if (At.Round != 0 && !At.Layers.getNodes())
     Nodes.clear();
@@ -323,7 +367,40 @@ Status Exporter::addPhase(exe::PhaseOp Phase, Place At) {
         llvm::cast<mlir::StringAttr>((*At.Layers.getNames())[At.Round])
             .getValue()
             .str());
-  L.SourceNodes = std::move(Nodes);
+  return Nodes;
+}
+
+Status Exporter::addPhase(exe::PhaseOp Phase, Place At) {
+  LLMC_ASSIGN_OR_RETURN(KernelRequest R, requestOf(Phase));
+  noteModelFacts(Phase, R);
+  for (KernelForm &Form : formsOf(R, Out.Program.Buckets, Out.Program.Target))
+    LLMC_RETURN_IF_ERROR(addLaunch(Phase, std::move(Form), At));
+  return Status::success();
+}
+
+Status Exporter::addLaunch(exe::PhaseOp Phase, KernelForm Form, Place At) {
+  const KernelRequest &R = Form.Request;
+  LLMC_ASSIGN_OR_RETURN(uint32_t Kernel, kernelFor(Phase, R));
+  Launch L;
+  L.Kernel = Kernel;
+  L.Grids = std::move(Form.Grids);
+  for (const Param &P : Out.Kernels[Kernel].Params) {
+    LLMC_ASSIGN_OR_RETURN(LaunchArg A, argOf(Phase, R, P, At));
+    L.Args.push_back(std::move(A));
+  }
+  L.Work = workOf(Program, Phase, Out.Program, R, Out.Kernels[Kernel], L);
+  for (size_t B = 0; B != L.Grids.size(); ++B)
+    L.Efforts.push_back(effortOf(R, L.Grids[B], Out.Program.Buckets[B],
+                                 keysOf(Out.Program, L.Work)));
+  if (At.Layers)
+    L.Layer = static_cast<int32_t>(At.Layers.layerOf(Phase, At.Round));
+  std::vector<std::string> Nodes = nodesOf(Phase, At);
+  LaunchKernel &K = Out.Program.Kernels[Kernel];
+  for (const std::string &N : Nodes)
+    if (std::find(K.SourceNodes.begin(), K.SourceNodes.end(), N) ==
+        K.SourceNodes.end())
+      K.SourceNodes.push_back(N);
+  L.SourceNodes = launchNodes(std::move(Nodes), At);
   Out.Program.Launches.push_back(std::move(L));
   return Status::success();
 }

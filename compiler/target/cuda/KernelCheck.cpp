@@ -2,7 +2,10 @@
 #include "compiler/target/cuda/KernelCheck.h"
 
 #include "compiler/kernels/Catalogue.h"
+#include "compiler/kernels/FragmentFormat.h"
+#include "compiler/kernels/ProductShape.h"
 #include "compiler/target/cuda/KernelText.h"
+#include "compiler/target/cuda/ProductForms.h"
 
 #include <cmath>
 #include <limits>
@@ -38,15 +41,21 @@ static Status checkBuffers(const KernelRequest &R,
     std::string_view B = Info.Buffers[I];
     Table |= (B == "cos_table" || B == "sin_table") && R.Present[I];
     Freq |= B == "freq" && R.Present[I];
-    bool Optional =
-        B == "gain" || B == "norm_bias" || B == "bias" || B == "residual" ||
-        B == "xq" || B == "partial" || B == "freq" || B == "cos_table" ||
-        B == "sin_table" || B == "slopes" || B == "sinks" ||
-        (B == "rope" && R.Kernel == "qkv" && R.Ints.at("rotary_half") == 0);
+    bool Optional = B == "gain" || B == "norm_bias" || B == "bias" ||
+                    B == "residual" || B == "xq" || B == "partial" ||
+                    B == "freq" || B == "cos_table" || B == "sin_table" ||
+                    B == "slopes" || B == "sinks" || B == "decay" ||
+                    B == "beta" || B.starts_with("in") ||
+                    (B == "rope" && R.Kernel.starts_with("qkv") &&
+                     R.Ints.at("rotary_half") == 0);
     if (!Optional && !R.Present[I])
       return internalError("kernel " + R.Kernel + " lacks the buffer " +
                            std::string(B));
   }
+  if (R.Kernel == "experts" && R.Ints.at("combine") && !R.Present.back())
+    return internalError("kernel experts with combine lacks the buffer xq");
+  if (isMmaProduct(R) && R.Kernel != "logits" && !R.Present.back())
+    return internalError("kernel " + R.Kernel + " lacks the buffer xq");
   if (R.Kernel == "rope_table" && Table == Freq)
     return internalError("kernel rope_table needs either freq or tables");
   return Status::success();
@@ -70,15 +79,18 @@ Status checkRequest(const KernelRequest &R) {
   constexpr int64_t Max = int64_t(1) << 24;
   for (const char *Name : {"k", "n", "vocab", "hidden", "half"})
     LLMC_RETURN_IF_ERROR(Limit(Name, 1, Max));
-  for (const char *Name : {"heads", "kv_heads"})
+  for (const char *Name : {"heads", "kv_heads", "experts", "slots", "taps"})
     LLMC_RETURN_IF_ERROR(Limit(Name, 1, 65535));
   for (const char *Name : {"head_dim", "v_head_dim"})
-    LLMC_RETURN_IF_ERROR(Limit(Name, 1, 512));
+    LLMC_RETURN_IF_ERROR(Limit(Name, 1, 640));
   LLMC_RETURN_IF_ERROR(Limit("rotary_half", 0, 256));
   for (const char *Name : {"window", "chunk"})
     LLMC_RETURN_IF_ERROR(Limit(Name, 0, std::numeric_limits<int32_t>::max()));
-  LLMC_RETURN_IF_ERROR(Limit("wtype", kernels::WI8B32, kernels::WF16));
-  LLMC_RETURN_IF_ERROR(Limit("kvtype", kernels::KvF32, kernels::KvF16));
+  auto W = R.Ints.find("wtype");
+  if (W == R.Ints.end() ||
+      (!kernels::isQuantized(W->second) && !kernels::isFragment(W->second)))
+    LLMC_RETURN_IF_ERROR(Limit("wtype", kernels::WF32, kernels::WBF16));
+  LLMC_RETURN_IF_ERROR(Limit("kvtype", kernels::KvF32, kernels::KvI8));
   LLMC_RETURN_IF_ERROR(Limit("norm", kernels::NormNone, kernels::NormLayer));
   for (const char *Name : {"activation", "glu"})
     LLMC_RETURN_IF_ERROR(Limit(Name, kernels::ActNone, kernels::ActRelu2));
@@ -98,6 +110,15 @@ Status checkRequest(const KernelRequest &R) {
                          std::to_string(Int("rotary_half")) +
                          " is more than half of head_dim " +
                          std::to_string(Int("head_dim")));
+  if (Int("experts") * Int("n") > std::numeric_limits<int32_t>::max())
+    return unsupportedError("cuda kernel experts takes less than 2^31 rows of "
+                            "weights, found " +
+                            std::to_string(Int("experts") * Int("n")));
+  if (R.Kernel == "experts" && isMmaProduct(R) &&
+      !kernels::hasExpertTiles(Int("n")))
+    return internalError("kernel experts with mma weights needs rows in "
+                         "multiples of 16, found " +
+                         std::to_string(Int("n")));
   if (R.Kernel == "linear" && Int("glu") != 0 && Int("n") % 32 != 0)
     return internalError("kernel linear with glu needs rows in multiples of "
                          "32, found " +

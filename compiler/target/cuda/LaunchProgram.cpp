@@ -11,12 +11,16 @@ using Names = std::vector<std::string>;
 
 flatbuffers::Offset<fb::Kernel> kernelOf(Builder &B, const LaunchKernel &K) {
   return fb::CreateKernel(B, B.CreateString(K.Entry), B.CreateString(K.Kernel),
-                          K.Block, 1, 1, K.Registers, K.SharedBytes, 0,
-                          K.SpillBytes, K.LocalBytes, 0, 0,
-                          B.CreateVectorOfStrings(K.SourceNodes));
+                          K.Block, 1, 1, K.Registers, K.SharedBytes,
+                          K.DynamicBytes, K.SpillBytes, K.LocalBytes, 0, 0,
+                          B.CreateVectorOfStrings(K.SourceNodes), K.Early,
+                          static_cast<uint32_t>(K.BytesInFlight));
 }
 
 flatbuffers::Offset<fb::LaunchArg> argOf(Builder &B, const LaunchArg &A) {
+  if (A.Kind == LaunchArgKind::Integer)
+    return fb::CreateLaunchArg(B, fb::ArgKind::Immediate, 0, 0, A.Offsets[0],
+                               4);
   return fb::CreateLaunchArg(B, static_cast<fb::ArgKind>(A.Kind), A.Index,
                              A.Offsets.empty() ? 0 : B.CreateVector(A.Offsets));
 }
@@ -38,8 +42,16 @@ flatbuffers::Offset<fb::Launch> launchOf(Builder &B, const Launch &L) {
     Args.push_back(argOf(B, A));
   auto X = gridOf(B, L, &Grid::X, true), Y = gridOf(B, L, &Grid::Y, false),
        Z = gridOf(B, L, &Grid::Z, false);
+  std::vector<fb::LaunchCost> Costs;
+  for (const LaunchCost &C : L.Costs)
+    Costs.emplace_back(C.Bytes, C.Macs, static_cast<float>(C.Microseconds));
+  std::vector<fb::LaunchEffort> Efforts;
+  for (const LaunchEffort &E : L.Efforts)
+    Efforts.emplace_back(E.Instructions, E.CachedBytes, E.RoundTrips);
   return fb::CreateLaunch(B, L.Kernel, X, Y, Z, B.CreateVector(Args), L.Layer,
-                          B.CreateVectorOfStrings(L.SourceNodes));
+                          B.CreateVectorOfStrings(L.SourceNodes),
+                          B.CreateVectorOfStructs(Costs),
+                          B.CreateVectorOfStructs(Efforts));
 }
 
 } // namespace
@@ -58,6 +70,7 @@ std::vector<uint8_t> toFlatBuffer(const LaunchProgram &P) {
   for (const Launch &L : P.Launches)
     Launches.push_back(launchOf(B, L));
   auto Target = B.CreateString(P.Target), Layout = B.CreateString("cuda");
+  auto Chip = B.CreateString(P.Chip);
   auto Buckets = B.CreateVector(P.Buckets);
   auto ArenaBytes = B.CreateVector(P.ArenaBytes);
   auto StateVector = B.CreateVector(States);
@@ -74,6 +87,8 @@ std::vector<uint8_t> toFlatBuffer(const LaunchProgram &P) {
   Out.add_max_context(P.MaxContext);
   Out.add_vocab(P.Vocab);
   Out.add_hidden(P.Hidden);
+  Out.add_outputs(P.Outputs);
+  Out.add_records(P.Records);
   Out.add_weight_bytes(P.WeightBytes);
   Out.add_page_tokens(P.PageTokens);
   Out.add_page_bytes(P.PageBytes);
@@ -81,6 +96,8 @@ std::vector<uint8_t> toFlatBuffer(const LaunchProgram &P) {
   Out.add_states(StateVector);
   Out.add_kernels(KernelVector);
   Out.add_launches(LaunchVector);
+  Out.add_chip(Chip);
+  Out.add_cost_context(P.CostContext);
   fb::FinishProgramBuffer(B, Out.Finish());
   return {B.GetBufferPointer(), B.GetBufferPointer() + B.GetSize()};
 }

@@ -1,9 +1,11 @@
 // Every kernel of the catalogue through NVRTC for every target: it compiles,
 // spills nothing, uses no local memory, and its PTX is relabelled to the lowest
 // version of its target. Skipped with the reason where there is no NVRTC.
-// The fast set (LLMC_SLOW unset) compiles everything for sm_80 and the kernels
-// of an int8 model for the other targets.
+// The fast set (LLMC_SLOW unset) compiles the kernels of an int8 model for
+// sm_80 and sm_90, and for sm_80 one form of each other kernel; the slow one
+// everything for three targets and for the other three what might spill.
 #include "compiler/target/cuda/Nvrtc.h"
+#include "compiler/target/cuda/ProductForms.h"
 #include "test/compiler/cuda/Requests.h"
 
 #include <cstdlib>
@@ -23,17 +25,45 @@ bool isSlow() {
   return V && *V;
 }
 
+/// Kernels that need so many registers that targets differ. The others are
+/// compiled for the oldest target, the newest one and the first with early
+/// launches.
+bool isHeavy(const KernelRequest &R) {
+  return isMmaProduct(R) || R.Kernel == "attention" || R.Kernel == "experts" ||
+         R.Kernel == "rowwise";
+}
+
+/// The int8 model's, and for sm_80 one of each other kernel.
+std::vector<KernelRequest> fastOnes(const std::vector<KernelRequest> &All,
+                                    const std::string &Target) {
+  std::vector<KernelRequest> Some(All.begin(), All.begin() + 6);
+  std::set<std::string_view> Seen;
+  for (const KernelRequest &R : Some)
+    Seen.insert(R.Kernel);
+  for (const KernelRequest &R : All)
+    if (Target == "sm_80" && Seen.insert(R.Kernel).second)
+      Some.push_back(R);
+  return Some;
+}
+
 std::vector<KernelInstance> allInstances(const std::string &Target) {
   std::vector<KernelInstance> All;
-  std::vector<KernelRequest> Requests = test::allKernels();
-  if (Target != "sm_80" && !isSlow())
-    Requests.resize(6);
-  for (const KernelRequest &R : Requests) {
-    Result<KernelInstance> I = instantiate(R, Target);
-    EXPECT_TRUE(I.ok()) << R.Kernel << ": " << I.status().message();
-    if (I.ok())
-      All.push_back(I.take());
-  }
+  bool LikeSm80 = Target == "sm_86" || Target == "sm_89";
+  std::vector<KernelRequest> Requests = test::allKernels(isSlow() && !LikeSm80);
+  if (!isSlow())
+    Requests = fastOnes(Requests, Target);
+  else if (LikeSm80 || Target == "sm_100")
+    std::erase_if(Requests, [](const KernelRequest &R) { return !isHeavy(R); });
+  const std::vector<uint32_t> Buckets =
+      isSlow() ? std::vector<uint32_t>{1, 8, 32, 128}
+               : std::vector<uint32_t>{8, 128};
+  for (const KernelRequest &R : Requests)
+    for (const KernelForm &F : formsOf(R, Buckets, Target)) {
+      Result<KernelInstance> I = instantiate(F.Request, Target);
+      EXPECT_TRUE(I.ok()) << R.Kernel << ": " << I.status().message();
+      if (I.ok())
+        All.push_back(I.take());
+    }
   return All;
 }
 
@@ -67,6 +97,8 @@ TEST_P(CompileAll, NoSpillsNoLocalMemoryLowestPtx) {
   if (!N.ok())
     GTEST_SKIP() << N.status().message();
   std::string Target = GetParam().Target;
+  if (!isSlow() && Target != "sm_80" && Target != "sm_90")
+    GTEST_SKIP() << "slow: ./dev test --all";
   std::vector<KernelInstance> All = allInstances(Target);
   Result<CompiledModule> M = (*N)->compile(moduleText(All, Target), Target);
   ASSERT_TRUE(M.ok()) << M.status().message() << "\n"
@@ -83,7 +115,12 @@ TEST_P(CompileAll, NoSpillsNoLocalMemoryLowestPtx) {
     EXPECT_EQ(K.SpillBytes, 0u) << K.Name;
     EXPECT_EQ(K.LocalBytes, 0u) << K.Name;
     EXPECT_GT(K.Registers, 0u) << K.Name;
-    EXPECT_LE(K.Registers, 168u) << K.Name;
+    // Sums of prompt attention fill the registers; two blocks still fit.
+    EXPECT_LE(K.Registers, K.Name.starts_with("attention_prefill") ||
+                                   K.Name.find("_rows") != std::string::npos
+                               ? 255u
+                               : 168u)
+        << K.Name;
     EXPECT_LE(K.SharedBytes, 48u * 1024) << K.Name;
   }
   for (const KernelInstance &I : All)

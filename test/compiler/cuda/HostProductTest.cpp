@@ -22,16 +22,7 @@ TEST_P(LinearHost, MatchesDouble) {
   const LinearCase &C = GetParam();
   int64_t Outputs = C.Glu ? C.N / 2 : C.N;
   std::vector<std::string_view> Absent;
-  KernelRequest R = request("linear",
-                            {{"k", C.K},
-                             {"n", C.N},
-                             {"wtype", C.WType},
-                             {"xpolicy", 0},
-                             {"norm", C.Norm},
-                             {"glu", C.Glu},
-                             {"activation", C.Act},
-                             {"rows", 0}},
-                            {{"eps", 1e-5f}});
+  KernelRequest R = linear({C.K, C.N, C.WType, C.Norm, C.Glu, C.Act}, 1e-5f);
   R.Present[1] = C.Norm != 0;
   R.Present[2] = C.Norm == kernels::NormLayer;
   R.Present[4] = C.Bias;

@@ -11,7 +11,6 @@
 #include <cmath>
 #include <cstring>
 #include <dlfcn.h>
-#include <filesystem>
 #include <gtest/gtest.h>
 
 namespace llmc::test {
@@ -87,22 +86,14 @@ public:
   }
 
 private:
-  Library() {
-    std::string Name = "/tmp/llmc-host-XXXXXX";
-    Folder = mkdtemp(Name.data());
-  }
-  ~Library() { std::filesystem::remove_all(Folder); }
   void build(const cuda::KernelInstance &I) {
-    std::string Sub = Folder + "/" + I.Entry;
-    std::filesystem::create_directory(Sub);
-    Result<std::string> Path = compileForHost({I}, Sub);
+    Result<std::string> Path = compileForHost({I});
     ASSERT_TRUE(Path.ok()) << Path.status().message();
     void *Handle = dlopen(Path->c_str(), RTLD_NOW | RTLD_LOCAL);
     ASSERT_TRUE(Handle) << dlerror();
     Kernels[I.Entry] = reinterpret_cast<HostKernel>(
         dlsym(Handle, (I.Entry + "_host").c_str()));
   }
-  std::string Folder;
   std::map<std::string, HostKernel> Kernels;
 };
 

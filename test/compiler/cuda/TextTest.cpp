@@ -12,16 +12,8 @@ using namespace llmc::cuda;
 namespace {
 
 KernelRequest smallLinear() {
-  return test::request("linear",
-                       {{"k", 64},
-                        {"n", 32},
-                        {"wtype", kernels::WI8B32},
-                        {"xpolicy", 0},
-                        {"norm", kernels::NormRms},
-                        {"glu", 0},
-                        {"activation", 0},
-                        {"rows", 0}},
-                       {{"eps", 1e-5f}}, {"norm_bias", "bias"});
+  return test::linear({64, 32, kernels::WI8B32, kernels::NormRms, 0, 0}, 1e-5f,
+                      {"norm_bias", "bias"});
 }
 
 bool has(const std::string &Text, std::string_view Part) {
@@ -63,12 +55,12 @@ TEST(KernelText, ModuleIsHermetic) {
 
 TEST(KernelText, RefusesWhatNoTemplateDoes) {
   KernelRequest R = smallLinear();
-  R.Ints["wtype"] = kernels::WF32;
+  R.Ints["wtype"] = 9;
   Result<KernelInstance> I = instantiate(R, "sm_80");
   ASSERT_FALSE(I.ok());
   EXPECT_EQ(I.status().code(), StatusCode::Unsupported);
   EXPECT_EQ(I.status().message(),
-            "cuda kernel linear takes wtype from 1 to 2, found 0");
+            "cuda kernel linear takes wtype from 0 to 3, found 9");
   R = smallLinear();
   R.Ints["glu"] = kernels::ActSilu;
   R.Ints["n"] = 48;

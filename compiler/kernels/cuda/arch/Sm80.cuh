@@ -1,5 +1,5 @@
 // Instructions that CUDA C++ has no name for without headers, as inline PTX.
-// The only file of the kernels with PTX in it; everything here exists from
+// The only folder of the kernels with PTX in it; everything here exists from
 // sm_80 on. A test on the host replaces this file by plain C++.
 namespace llmc {
 
