@@ -63,6 +63,15 @@ struct ExecutableInfo {
   uint32_t rowFloats() const { return Outputs ? Outputs : Vocab; }
 };
 
+/// Time of a kernel within a step, over all of its launches.
+struct KernelTime {
+  std::string Kernel;           ///< entry in the module
+  uint32_t Launches = 0;        ///< in a step
+  double Microseconds = 0;      ///< of one launch, on average
+  double Predicted = 0;         ///< the compiler's model of that, 0: none
+  uint64_t Bytes = 0, Macs = 0; ///< of one launch on average, as counted there
+};
+
 /// A loaded program with its weights, arena and KV pool. Owned by the caller;
 /// used by one thread at a time.
 class Executable {
@@ -74,6 +83,13 @@ public:
   virtual Status step(const StepInput &In) = 0;
   /// Copies page From to page To in all layers (fork of a sequence).
   virtual Status copyPage(uint32_t From, uint32_t To) = 0;
+  /// Runs each kernel of the step by itself, all of its launches Repeats times
+  /// one after another, on what the step leaves behind. Afterwards the pages
+  /// hold nothing of use. Unsupported where kernels are not launches.
+  virtual Result<std::vector<KernelTime>> timeKernels(const StepInput &,
+                                                      unsigned) {
+    return unsupportedError("this device does not time kernels");
+  }
 };
 
 struct DeviceLoadOptions {

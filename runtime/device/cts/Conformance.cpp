@@ -163,6 +163,26 @@ TEST_P(DeviceConformance, ChunkingDoesNotShow) {
   }
 }
 
+/// A device may prepare steps when they come again (CUDA graphs): the second
+/// and later rounds give the bits of the first, on other pages and in between
+/// other steps, too.
+TEST_P(DeviceConformance, ComingAgainDoesNotShow) {
+  std::unique_ptr<Executable> E = load();
+  ASSERT_TRUE(E);
+  Sequence First = make(4, 44), Other = make(5, 44, 10);
+  std::vector<std::vector<float>> Expected = run(*E, First, 40, 4);
+  std::vector<std::vector<float>> Others = run(*E, Other, 40, 4);
+  Sequence AllRows = make(4, 40);
+  std::vector<float> Rows = step(*E, {{&AllRows, 40, true, true}})[0];
+  for (uint32_t Round = 0; Round != 3; ++Round) {
+    Sequence A = make(4, 44, 5 * (Round % 2)), B = make(5, 44, 10);
+    EXPECT_TRUE(sameBits(run(*E, A, 40, 4), Expected)) << "round " << Round;
+    EXPECT_TRUE(sameBits(run(*E, B, 40, 4), Others)) << "round " << Round;
+    Sequence C = make(4, 40, 5);
+    EXPECT_EQ(step(*E, {{&C, 40, true, true}})[0], Rows) << "round " << Round;
+  }
+}
+
 TEST_P(DeviceConformance, PagesDoNotShow) {
   std::unique_ptr<Executable> E = load();
   ASSERT_TRUE(E);

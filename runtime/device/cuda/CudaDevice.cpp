@@ -58,10 +58,10 @@ Result<std::unique_ptr<Device>> CudaDevice::tryOpen(const std::string &Name,
       Api->DeviceGetName(Model, sizeof(Model) - 1, Dev), "ask the GPU's name"));
   D->Model = Model;
   LLMC_RETURN_IF_ERROR(
-      Api->check(Api->DeviceGetAttribute(&D->Major, AttributeMajor, Dev),
+      Api->check(Api->DeviceGetAttribute(&D->Ctx->Major, AttributeMajor, Dev),
                  "ask the GPU's architecture"));
   LLMC_RETURN_IF_ERROR(
-      Api->check(Api->DeviceGetAttribute(&D->Minor, AttributeMinor, Dev),
+      Api->check(Api->DeviceGetAttribute(&D->Ctx->Minor, AttributeMinor, Dev),
                  "ask the GPU's architecture"));
   LLMC_RETURN_IF_ERROR(
       Api->check(Api->PrimaryCtxRetain(&D->Ctx->Primary, Dev), "open " + Name));
@@ -83,7 +83,7 @@ std::string CudaDevice::whyNot(const ProgramView &P) const {
   bool Exact = false;
   if (!parseTarget(P.Target, Target, Exact))
     return "code for " + P.Target + " does not run on a GPU";
-  int Here = Major * 10 + Minor;
+  int Here = Ctx->Major * 10 + Ctx->Minor;
   bool Cubin =
       !P.Code.empty() &&
       (Exact ? Here == Target : Here / 10 == Target / 10 && Here >= Target);

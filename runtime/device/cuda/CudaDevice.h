@@ -11,6 +11,7 @@ namespace llmc::cuda {
 struct DeviceContext {
   std::shared_ptr<const Driver> Api;
   Ordinal Device = 0;
+  int Major = 0, Minor = 0; ///< of the architecture
   Context Primary = nullptr;
 
   ~DeviceContext();
@@ -37,7 +38,6 @@ private:
 
   std::string Name;
   std::string Model; ///< "NVIDIA H100 …"
-  int Major = 0, Minor = 0;
   std::shared_ptr<DeviceContext> Ctx;
 };
 

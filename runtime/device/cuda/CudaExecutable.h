@@ -6,6 +6,7 @@
 
 #include "runtime/device/StepAbi.h"
 #include "runtime/device/cuda/DeviceBuffer.h"
+#include "runtime/device/cuda/StepGraph.h"
 
 #include <array>
 #include <vector>
@@ -21,7 +22,8 @@ namespace llmc::cuda {
 /// Where the parts of the step descriptor lie in it. The page table is last:
 /// only as much of it as a step has is copied.
 struct DescriptorLayout {
-  size_t Ids = 0, Positions = 0, RowSeq = 0, LogitRows = 0, PageTable = 0;
+  size_t Ids = 0, Positions = 0, RowSeq = 0, Lengths = 0, LogitRows = 0,
+         PageTable = 0;
   size_t Bytes = 0;
   uint32_t PagesPerSequence = 0; ///< most entries of a page table row
 };
@@ -32,9 +34,16 @@ struct ReadyLaunch {
   std::array<unsigned, 3> Grid{}, Block{};
   unsigned SharedBytes = 0;
   bool WritesLogits = false;
+  uint32_t Number = 0;          ///< of its kernel
+  uint64_t Bytes = 0, Macs = 0; ///< as the compiler counts them
+  double Predicted = 0;         ///< its microseconds
+  bool Early = false; ///< may begin before the launch before it has ended
   std::vector<uint64_t> Values;
   std::vector<void *> Params; ///< into Values
 };
+
+/// Which launches of a bucket a step makes.
+enum class StepPart : uint8_t { All, WithoutLogits, LogitsOnly };
 
 class CudaExecutable : public Executable {
 public:
@@ -45,6 +54,8 @@ public:
   const ExecutableInfo &info() const override { return Facts; }
   Status step(const StepInput &In) override;
   Status copyPage(uint32_t From, uint32_t To) override;
+  Result<std::vector<KernelTime>> timeKernels(const StepInput &In,
+                                              unsigned Repeats) override;
 
 private:
   explicit CudaExecutable(std::shared_ptr<DeviceContext> C)
@@ -52,6 +63,7 @@ private:
   Status readFacts(const fb::Program &P, const DeviceLoadOptions &O);
   Status allocate(const fb::Program &P, const ProgramView &View);
   Status upload(std::span<const uint8_t> Weights);
+  Status clearTickets();
   Status resolve(const fb::Program &P);
   Status resolveArg(const fb::LaunchArg &A, size_t Bucket, ReadyLaunch &L);
   DevicePtr stepPointer(uint32_t Arg) const;
@@ -59,6 +71,12 @@ private:
   Status checkRows(const StepInput &In) const;
   void fillDescriptor(const StepInput &In, size_t Bucket);
   Status runChunk(const StepInput &In, size_t Bucket, size_t FirstRow);
+  Status launch(size_t Bucket, StepPart Part);
+  Status launchEach(size_t Bucket, StepPart Part);
+  Status launchOne(ReadyLaunch &L);
+  size_t bucketOf(size_t Tokens) const;
+  Result<double> timeLaunches(std::vector<ReadyLaunch *> &Some,
+                              unsigned Repeats);
 
   std::shared_ptr<DeviceContext> Ctx;
   ExecutableInfo Facts;
@@ -66,10 +84,13 @@ private:
   std::vector<uint32_t> Buckets;
   uint32_t LogitRows = 0; ///< rows of the logits buffer
   OwnedModule Code;
-  DeviceBuffer Weights, Arena, Kv, Descriptor, Logits;
+  DeviceBuffer Weights, Arena, Kv, Descriptor, Logits, Tickets;
   PinnedBuffer Host; ///< the descriptor's image
   OwnedStream Work;
+  std::vector<std::string> KernelNames;
   std::vector<std::vector<ReadyLaunch>> Launches; ///< per bucket
+  std::vector<std::array<StepGraph, 3>> Graphs;   ///< by bucket and StepPart
+  bool UseGraphs = false, UseEarly = false;
   Status Broken; ///< set by the first error of the device; it stays broken
 };
 

@@ -1,9 +1,11 @@
 // Loading: facts, memory, weights, and the arguments of all launches.
 #include "runtime/artifact/Program_generated.h"
+#include "runtime/base/CudaTickets.h"
 #include "runtime/base/Workspace.h"
 #include "runtime/device/cuda/CudaExecutable.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
 namespace llmc::cuda {
@@ -21,6 +23,12 @@ std::string sizeText(uint64_t Bytes) {
   return std::to_string((Bytes + (1 << 20) - 1) >> 20) + " MiB";
 }
 
+/// The variable is "0": for experiments.
+bool isOff(const char *Variable) {
+  const char *Value = std::getenv(Variable);
+  return Value && std::string_view(Value) == "0";
+}
+
 DescriptorLayout layoutOf(uint32_t Tokens, uint32_t Sequences,
                           uint32_t PagesPerSequence) {
   DescriptorLayout L;
@@ -33,6 +41,7 @@ DescriptorLayout layoutOf(uint32_t Tokens, uint32_t Sequences,
   L.Ids = Take(size_t{Tokens} * 4);
   L.Positions = Take(size_t{Tokens} * 4);
   L.RowSeq = Take(size_t{Tokens} * 4);
+  L.Lengths = Take(size_t{Tokens} * 4);
   L.LogitRows = Take(size_t{Tokens} * 4);
   L.PageTable = Take(size_t{Sequences} * PagesPerSequence * 4);
   L.Bytes = At;
@@ -55,6 +64,7 @@ CudaExecutable::load(std::shared_ptr<DeviceContext> Ctx, const ProgramView &P,
   LLMC_RETURN_IF_ERROR(E->Work.create(E->Ctx));
   LLMC_RETURN_IF_ERROR(E->allocate(*Program, P));
   LLMC_RETURN_IF_ERROR(E->upload(P.Weights.first(Program->weight_bytes())));
+  LLMC_RETURN_IF_ERROR(E->clearTickets());
   LLMC_RETURN_IF_ERROR(E->resolve(*Program));
   return std::unique_ptr<Executable>(std::move(E));
 }
@@ -84,6 +94,7 @@ Status CudaExecutable::readFacts(const fb::Program &P,
       *std::max_element(P.arena_bytes()->begin(), P.arena_bytes()->end());
   Facts.Vocab = P.vocab();
   Facts.Outputs = P.outputs();
+  Facts.Records = P.records();
   LogitRows = std::min(Facts.MaxTokens, LLMC_CUDA_LOGIT_ROWS);
   uint32_t PerSequence =
       (P.max_context() + P.page_tokens() - 1) / P.page_tokens();
@@ -98,9 +109,9 @@ Status CudaExecutable::allocate(const fb::Program &P, const ProgramView &View) {
         " bytes of weights, found " + std::to_string(View.Weights.size()));
   uint64_t KvBytes = Facts.PageBytes * Facts.Pages;
   uint64_t LogitBytes = uint64_t{LogitRows} * Facts.rowFloats() * 4;
-  // The last two are the plan's workspace.
-  uint64_t Needed =
-      P.weight_bytes() + Facts.ArenaBytes + KvBytes + LogitBytes + Layout.Bytes;
+  // The last three are the plan's workspace.
+  uint64_t Needed = P.weight_bytes() + Facts.ArenaBytes + KvBytes + LogitBytes +
+                    Layout.Bytes + CudaTicketBytes;
   size_t Free = 0, Total = 0;
   LLMC_RETURN_IF_ERROR(Ctx->Api->check(Ctx->Api->MemGetInfo(&Free, &Total),
                                        "ask the GPU's free memory"));
@@ -111,6 +122,7 @@ Status CudaExecutable::allocate(const fb::Program &P, const ProgramView &View) {
   LLMC_RETURN_IF_ERROR(Arena.alloc(Ctx, Facts.ArenaBytes, "arena"));
   LLMC_RETURN_IF_ERROR(Kv.alloc(Ctx, KvBytes, "KV cache"));
   LLMC_RETURN_IF_ERROR(Logits.alloc(Ctx, LogitBytes, "logits"));
+  LLMC_RETURN_IF_ERROR(Tickets.alloc(Ctx, CudaTicketBytes, "tickets"));
   LLMC_RETURN_IF_ERROR(Descriptor.alloc(Ctx, Layout.Bytes, "descriptor"));
   return Host.alloc(Ctx, Layout.Bytes);
 }
@@ -136,6 +148,18 @@ Status CudaExecutable::upload(std::span<const uint8_t> From) {
   return Status::success();
 }
 
+Status CudaExecutable::clearTickets() {
+  PinnedBuffer Zeros;
+  LLMC_RETURN_IF_ERROR(Zeros.alloc(Ctx, CudaTicketBytes));
+  std::memset(Zeros.get(), 0, CudaTicketBytes);
+  LLMC_RETURN_IF_ERROR(
+      Ctx->Api->check(Ctx->Api->MemcpyHtoDAsync(Tickets.get(), Zeros.get(),
+                                                CudaTicketBytes, Work.get()),
+                      "clear the tickets"));
+  return Ctx->Api->check(Ctx->Api->StreamSynchronize(Work.get()),
+                         "clear the tickets");
+}
+
 DevicePtr CudaExecutable::stepPointer(uint32_t Arg) const {
   DevicePtr Base = Descriptor.get();
   switch (Arg) {
@@ -147,12 +171,16 @@ DevicePtr CudaExecutable::stepPointer(uint32_t Arg) const {
     return Base + Layout.Positions;
   case LLMC_ARG_ROW_SEQ:
     return Base + Layout.RowSeq;
+  case LLMC_ARG_LENGTHS:
+    return Base + Layout.Lengths;
   case LLMC_ARG_PAGE_TABLE:
     return Base + Layout.PageTable;
   case LLMC_ARG_LOGIT_ROWS:
     return Base + Layout.LogitRows;
   case LLMC_ARG_LOGITS:
     return Logits.get();
+  case LLMC_ARG_CUDA_TICKETS:
+    return Tickets.get();
   default:
     return 0;
   }
@@ -203,8 +231,13 @@ Status CudaExecutable::resolve(const fb::Program &P) {
           "give " + K->entry()->str() + " " + std::to_string(Shared) +
               " bytes of shared memory"));
     Functions.push_back(F);
+    KernelNames.push_back(K->entry()->str());
   }
   Launches.resize(Buckets.size());
+  Graphs.resize(Buckets.size());
+  UseGraphs = Ctx->Api->hasGraphs() && !isOff("LLMC_CUDA_GRAPHS");
+  UseEarly =
+      Ctx->Api->LaunchKernelEx && Ctx->Major >= 9 && !isOff("LLMC_CUDA_PDL");
   for (size_t B = 0; B != Buckets.size(); ++B) {
     uint32_t Index = static_cast<uint32_t>(B);
     for (const fb::Launch *From : *P.launches()) {
@@ -218,6 +251,14 @@ Status CudaExecutable::resolve(const fb::Program &P) {
                 Blocks(From->grid_z())};
       L.Block = {K->block_x(), K->block_y(), K->block_z()};
       L.SharedBytes = K->dynamic_shared_bytes();
+      L.Early = K->pdl();
+      L.Number = From->kernel();
+      if (From->costs() && Index < From->costs()->size()) {
+        L.Bytes = From->costs()->Get(Index)->bytes();
+        L.Macs = From->costs()->Get(Index)->macs();
+        L.Predicted =
+            static_cast<double>(From->costs()->Get(Index)->microseconds());
+      }
       if (From->args())
         for (const fb::LaunchArg *A : *From->args())
           LLMC_RETURN_IF_ERROR(resolveArg(*A, B, L));

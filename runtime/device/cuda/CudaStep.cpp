@@ -25,7 +25,7 @@ Status CudaExecutable::checkStep(const StepInput &In) const {
   if (R > T)
     return tooMany("logit rows", R, T);
   if (T == 0 || In.Positions.size() != T || In.RowSequence.size() != T ||
-      In.PromptRows > T)
+      In.PromptRows > T || (!In.Lengths.empty() && In.Lengths.size() != T))
     return internalError("a step of " + std::to_string(T) + " tokens has " +
                          std::to_string(In.Positions.size()) +
                          " positions and " +
@@ -86,6 +86,9 @@ void CudaExecutable::fillDescriptor(const StepInput &In, size_t Bucket) {
               In.Positions.size_bytes());
   std::memcpy(To + Layout.RowSeq, In.RowSequence.data(),
               In.RowSequence.size_bytes());
+  int32_t *Lengths = reinterpret_cast<int32_t *>(To + Layout.Lengths);
+  for (size_t I = 0; I != In.Ids.size(); ++I)
+    Lengths[I] = In.Lengths.empty() ? In.Positions[I] + 1 : In.Lengths[I];
   std::memcpy(To + Layout.PageTable, In.PageTable.data(),
               size_t{In.Sequences} * In.PagesPerSequence * 4);
 }
@@ -105,15 +108,9 @@ Status CudaExecutable::runChunk(const StepInput &In, size_t Bucket,
   LLMC_RETURN_IF_ERROR(Api.check(
       Api.MemcpyHtoDAsync(Descriptor.get(), Host.get(), Bytes, Work.get()),
       "copy a step to the GPU"));
-  for (ReadyLaunch &L : Launches[Bucket]) {
-    if (L.WritesLogits ? Rows == 0 : FirstRow != 0)
-      continue;
-    LLMC_RETURN_IF_ERROR(Api.check(
-        Api.LaunchKernel(L.Kernel, L.Grid[0], L.Grid[1], L.Grid[2], L.Block[0],
-                         L.Block[1], L.Block[2], L.SharedBytes, Work.get(),
-                         L.Params.data(), nullptr),
-        "launch a kernel"));
-  }
+  LLMC_RETURN_IF_ERROR(launch(Bucket, FirstRow != 0 ? StepPart::LogitsOnly
+                                      : Rows == 0   ? StepPart::WithoutLogits
+                                                    : StepPart::All));
   if (Rows != 0)
     LLMC_RETURN_IF_ERROR(Api.check(
         Api.MemcpyDtoHAsync(In.Logits.data() + FirstRow * Facts.rowFloats(),
@@ -123,14 +120,18 @@ Status CudaExecutable::runChunk(const StepInput &In, size_t Bucket,
   return Api.check(Api.StreamSynchronize(Work.get()), "run a step");
 }
 
+size_t CudaExecutable::bucketOf(size_t Tokens) const {
+  return static_cast<size_t>(
+      std::lower_bound(Buckets.begin(), Buckets.end(), Tokens) -
+      Buckets.begin());
+}
+
 Status CudaExecutable::step(const StepInput &In) {
   if (!Broken.ok())
     return Broken;
   LLMC_RETURN_IF_ERROR(checkStep(In));
   LLMC_RETURN_IF_ERROR(Ctx->use());
-  size_t Bucket = static_cast<size_t>(
-      std::lower_bound(Buckets.begin(), Buckets.end(), In.Ids.size()) -
-      Buckets.begin());
+  size_t Bucket = bucketOf(In.Ids.size());
   fillDescriptor(In, Bucket);
   size_t Row = 0;
   do {

@@ -28,8 +28,10 @@ std::string Driver::resolve() {
   };
 #define LLMC_CUDA_RESOLVE(Name, Symbol, Params) Get(Name, Symbol);
   LLMC_CUDA_DRIVER_SYMBOLS(LLMC_CUDA_RESOLVE)
+  std::string Needed = Missing;
+  LLMC_CUDA_OPTIONAL_SYMBOLS(LLMC_CUDA_RESOLVE)
 #undef LLMC_CUDA_RESOLVE
-  return Missing;
+  return Needed;
 }
 
 Result<std::shared_ptr<const Driver>> Driver::load(const std::string &Name) {

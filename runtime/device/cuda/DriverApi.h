@@ -20,10 +20,16 @@ struct ContextTag;
 struct ModuleTag;
 struct FunctionTag;
 struct StreamTag;
+struct GraphTag;
+struct GraphExecTag;
+struct EventTag;
 using Context = ContextTag *;
 using Module = ModuleTag *;
 using Function = FunctionTag *;
 using Stream = StreamTag *;
+using Graph = GraphTag *;
+using GraphExec = GraphExecTag *;
+using Event = EventTag *;
 
 /// Results that are told apart; the driver names the others.
 enum DriverResult : int {
@@ -40,6 +46,20 @@ enum DriverResult : int {
 };
 
 enum DeviceAttribute : int { AttributeMajor = 75, AttributeMinor = 76 };
+
+/// CUlaunchAttribute and CUlaunchConfig of cuda.h.
+struct LaunchAttribute {
+  enum : int { ProgrammaticStreamSerialization = 6 };
+  int Id = 0;
+  int Pad = 0;
+  alignas(8) int Value[16] = {}; ///< 64 bytes; what is in it depends on Id
+};
+struct LaunchConfig {
+  unsigned Grid[3] = {1, 1, 1}, Block[3] = {1, 1, 1}, SharedBytes = 0;
+  Stream Where = nullptr;
+  LaunchAttribute *Attributes = nullptr;
+  unsigned Count = 0;
+};
 
 /// X(member, symbol, parameters); every one returns a DriverResult.
 #define LLMC_CUDA_DRIVER_SYMBOLS(X)                                            \
@@ -78,6 +98,23 @@ enum DeviceAttribute : int { AttributeMajor = 75, AttributeMinor = 76 };
     (Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,     \
      unsigned, Stream, void **, void **))
 
+/// What older drivers do without; a null pointer there.
+#define LLMC_CUDA_OPTIONAL_SYMBOLS(X)                                          \
+  X(LaunchKernelEx, "cuLaunchKernelEx",                                        \
+    (const LaunchConfig *, Function, void **, void **))                        \
+  X(StreamBeginCapture, "cuStreamBeginCapture_v2", (Stream, int))              \
+  X(StreamEndCapture, "cuStreamEndCapture", (Stream, Graph *))                 \
+  X(GraphInstantiate, "cuGraphInstantiateWithFlags",                           \
+    (GraphExec *, Graph, unsigned long long))                                  \
+  X(GraphLaunch, "cuGraphLaunch", (GraphExec, Stream))                         \
+  X(GraphDestroy, "cuGraphDestroy", (Graph))                                   \
+  X(GraphExecDestroy, "cuGraphExecDestroy", (GraphExec))                       \
+  X(EventCreate, "cuEventCreate", (Event *, unsigned))                         \
+  X(EventRecord, "cuEventRecord", (Event, Stream))                             \
+  X(EventSynchronize, "cuEventSynchronize", (Event))                           \
+  X(EventElapsedTime, "cuEventElapsedTime", (float *, Event, Event))           \
+  X(EventDestroy, "cuEventDestroy_v2", (Event))
+
 /// A loaded driver library. Immutable after load.
 class Driver {
 public:
@@ -90,12 +127,22 @@ public:
 
 #define LLMC_CUDA_MEMBER(Name, Symbol, Params) int(*Name) Params = nullptr;
   LLMC_CUDA_DRIVER_SYMBOLS(LLMC_CUDA_MEMBER)
+  LLMC_CUDA_OPTIONAL_SYMBOLS(LLMC_CUDA_MEMBER)
 #undef LLMC_CUDA_MEMBER
 
   /// Success, or "cannot WHAT: NAME (text)" with the driver's name of the
   /// error: DoesNotFit when memory, device or driver are the reason, else
   /// Internal.
   Status check(int Code, std::string_view What) const;
+  /// Whether all functions of graphs are there.
+  bool hasGraphs() const {
+    return StreamBeginCapture && StreamEndCapture && GraphInstantiate &&
+           GraphLaunch && GraphDestroy && GraphExecDestroy;
+  }
+  bool hasEvents() const {
+    return EventCreate && EventRecord && EventSynchronize && EventElapsedTime &&
+           EventDestroy;
+  }
   /// 13000 for CUDA 13.0: the newest CUDA that the driver knows.
   int version() const { return Version; }
 

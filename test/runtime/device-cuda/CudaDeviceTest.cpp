@@ -18,7 +18,7 @@ namespace {
 constexpr uint32_t Vocab = 5, MaxContext = 100, Pages = 8;
 
 /// A program of two kernels: "first" on the arena, weights and KV pool, and
-/// "last", which writes logits. Buckets 1 and 64.
+/// "last", which writes logits and waits for "first" itself. Buckets 1 and 64.
 std::vector<uint8_t> smallProgram(uint32_t PageTokens = 32) {
   flatbuffers::FlatBufferBuilder B;
   using Args = std::vector<flatbuffers::Offset<fb::LaunchArg>>;
@@ -38,7 +38,8 @@ std::vector<uint8_t> smallProgram(uint32_t PageTokens = 32) {
                Step(LLMC_ARG_LOGITS)};
   std::vector<flatbuffers::Offset<fb::Kernel>> Kernels = {
       fb::CreateKernelDirect(B, "first_sm_80", "qkv", 128),
-      fb::CreateKernelDirect(B, "last_sm_80", "logits", 64)};
+      fb::CreateKernelDirect(B, "last_sm_80", "logits", 64, 1, 1, 0, 0, 0, 0, 0,
+                             0, 0, nullptr, true)};
   std::vector<uint32_t> X = {3, 3}, Y = {1, 16};
   std::vector<flatbuffers::Offset<fb::Launch>> Launches = {
       fb::CreateLaunchDirect(B, 0, &X, &Y, nullptr, &First),
@@ -82,7 +83,8 @@ protected:
   void SetUp() override {
     for (const char *Name :
          {"LLMC_FAKE_FAIL", "LLMC_FAKE_VERSION", "LLMC_FAKE_DEVICES",
-          "LLMC_FAKE_SM", "LLMC_FAKE_FREE", "LLMC_CUDASIM"})
+          "LLMC_FAKE_SM", "LLMC_FAKE_FREE", "LLMC_CUDASIM", "LLMC_CUDA_GRAPHS",
+          "LLMC_CUDA_PDL"})
       unsetenv(Name);
     Log = testing::TempDir() + "llmc-fake-" + std::to_string(getpid()) + ".log";
     clearLog();
@@ -212,15 +214,16 @@ TEST_F(CudaDeviceTest, LoadAllocatesWhatThePlanSays) {
   load(O);
   EXPECT_EQ(calls("cuModuleLoadDataEx"),
             std::vector<std::string>{"cuModuleLoadDataEx cubin options=0"});
-  // Weights, arena, KV, logits (32 rows), descriptor.
-  size_t Descriptor = 256 + 4 * 256 + 256;
+  // Weights, arena, KV, logits (32 rows), tickets, descriptor.
+  size_t Descriptor = 256 + 5 * 256 + 256;
   std::vector<std::string> Sizes;
   for (size_t Bytes : {size_t{1000}, size_t{4096}, size_t{3 * 2048},
-                       size_t{32 * Vocab * 4}, Descriptor})
+                       size_t{32 * Vocab * 4}, size_t{32768}, Descriptor})
     Sizes.push_back("cuMemAlloc_v2 " + std::to_string(Bytes));
   EXPECT_EQ(calls("cuMemAlloc_v2"), Sizes);
   EXPECT_EQ(calls("cuMemcpyHtoDAsync_v2"),
-            std::vector<std::string>{"cuMemcpyHtoDAsync_v2 1000"});
+            (std::vector<std::string>{"cuMemcpyHtoDAsync_v2 1000",
+                                      "cuMemcpyHtoDAsync_v2 32768"}));
   EXPECT_EQ(calls("cuModuleGetFunction").size(), 2u);
   EXPECT_EQ(Exe->info().MaxTokens, 64u);
   EXPECT_EQ(Exe->info().MaxSequences, 2u);
@@ -233,7 +236,7 @@ TEST_F(CudaDeviceTest, StepLaunchesItsBucket) {
   clearLog();
   StepData One(1, 1);
   ASSERT_TRUE(Exe->step(One.In).ok());
-  size_t Table = 256 + 4 * 256; // of the descriptor, then 4 pages
+  size_t Table = 256 + 5 * 256; // of the descriptor, then 4 pages
   std::vector<std::string> Expected = {
       "cuCtxSetCurrent",
       "cuMemcpyHtoDAsync_v2 " + std::to_string(Table + 16),
@@ -263,6 +266,88 @@ TEST_F(CudaDeviceTest, ManyLogitRowsRepeatTheLastLaunch) {
       "cuMemcpyDtoHAsync_v2 " + std::to_string(8 * Vocab * 4)};
   EXPECT_EQ(calls("cuMemcpyDtoH"), Copies);
   EXPECT_TRUE(calls("cuMemAlloc").empty());
+}
+
+TEST_F(CudaDeviceTest, ABucketsSecondStepBecomesAGraph) {
+  load();
+  StepData One(1, 1), Silent(1, 0), Many(64, 40);
+  for (StepData *S : {&One, &Silent, &Many})
+    ASSERT_TRUE(Exe->step(S->In).ok());
+  // The second chunk of Many has asked for the logits alone once.
+  EXPECT_TRUE(calls("cuStreamBeginCapture").empty());
+  clearLog();
+  ASSERT_TRUE(Exe->step(One.In).ok());
+  size_t Table = 256 + 5 * 256;
+  std::string Copy = "cuMemcpyHtoDAsync_v2 " + std::to_string(Table + 16);
+  std::string Back = "cuMemcpyDtoHAsync_v2 " + std::to_string(Vocab * 4);
+  std::vector<std::string> First = {
+      "cuCtxSetCurrent",
+      Copy,
+      "cuStreamBeginCapture_v2 1",
+      "cuLaunchKernel first_sm_80 grid=3,1,1 block=128,1,1 shared=0",
+      "cuLaunchKernel last_sm_80 grid=3,1,1 block=64,1,1 shared=0",
+      "cuGraphInstantiateWithFlags 2",
+      "cuGraphDestroy",
+      "cuGraphLaunch",
+      Back,
+      "cuStreamSynchronize"};
+  EXPECT_EQ(calls(), First);
+  clearLog();
+  ASSERT_TRUE(Exe->step(One.In).ok());
+  std::vector<std::string> Again = {"cuCtxSetCurrent", Copy, "cuGraphLaunch",
+                                    Back, "cuStreamSynchronize"};
+  EXPECT_EQ(calls(), Again);
+  clearLog();
+  ASSERT_TRUE(Exe->step(Silent.In).ok());
+  EXPECT_EQ(calls("cuGraphInstantiate"),
+            std::vector<std::string>{"cuGraphInstantiateWithFlags 1"});
+  ASSERT_TRUE(Exe->step(Many.In).ok());
+  EXPECT_EQ(calls("cuGraphInstantiate").size(), 3u);
+  clearLog();
+  Exe.reset();
+  EXPECT_EQ(calls("cuGraphExecDestroy").size(), 4u);
+}
+
+TEST_F(CudaDeviceTest, ADriverThatCannotCaptureGetsLaunches) {
+  for (const char *Broken :
+       {"cuStreamBeginCapture_v2:801", "cuStreamEndCapture:901",
+        "cuGraphInstantiateWithFlags:2", "cuLaunchKernel:900:3"}) {
+    setenv("LLMC_FAKE_FAIL", Broken, 1);
+    load();
+    StepData One(1, 1);
+    for (int Step = 0; Step != 2; ++Step)
+      ASSERT_TRUE(Exe->step(One.In).ok()) << Broken;
+    clearLog();
+    ASSERT_TRUE(Exe->step(One.In).ok());
+    EXPECT_EQ(calls("cuLaunchKernel").size(), 2u) << Broken;
+    EXPECT_TRUE(calls("cuStreamBeginCapture").empty()) << "tried again";
+    unsetenv("LLMC_FAKE_FAIL");
+    Exe.reset();
+    Dev.reset(); // calls are counted from the load of the driver
+  }
+  setenv("LLMC_CUDA_GRAPHS", "0", 1);
+  load();
+  clearLog();
+  StepData One(1, 1);
+  for (int Step = 0; Step != 3; ++Step)
+    ASSERT_TRUE(Exe->step(One.In).ok());
+  EXPECT_TRUE(calls("cuGraph").empty());
+}
+
+TEST_F(CudaDeviceTest, KernelsThatWaitThemselvesMayBeginEarly) {
+  StepData One(1, 1);
+  auto Attributes = [&](const char *Sm) {
+    setenv("LLMC_FAKE_SM", Sm, 1);
+    load();
+    clearLog();
+    EXPECT_TRUE(Exe->step(One.In).ok());
+    return calls("cuLaunchKernelEx");
+  };
+  EXPECT_TRUE(Attributes("89").empty());
+  EXPECT_EQ(Attributes("90"), std::vector<std::string>{
+                                  "cuLaunchKernelEx attributes=1 first=6:1"});
+  setenv("LLMC_CUDA_PDL", "0", 1);
+  EXPECT_TRUE(Attributes("90").empty());
 }
 
 TEST_F(CudaDeviceTest, LimitsAreErrorsWithoutCalls) {
@@ -347,12 +432,12 @@ TEST_F(CudaDeviceTest, OutOfMemory) {
   Status S = loadFailure();
   EXPECT_EQ(S.code(), StatusCode::DoesNotFit);
   EXPECT_EQ(S.message(),
-            "the model needs 23656 bytes of GPU memory, 9000 bytes are free");
+            "the model needs 56680 bytes of GPU memory, 9000 bytes are free");
   // What a memory plan counts: weights, arena, cache and workspace.
   EXPECT_EQ(
       1000 + 4096 + 2048 * Pages +
           cudaWorkspaceBytes(64, 2, Vocab, MaxContext, LLMC_CUDA_PAGE_TOKENS),
-      23656u);
+      56680u);
   unsetenv("LLMC_FAKE_FREE");
   clearLog();
   setenv("LLMC_FAKE_FAIL", "cuMemAlloc_v2:2:3", 1);
@@ -384,7 +469,7 @@ TEST_F(CudaDeviceTest, EverythingIsReleased) {
   load();
   clearLog();
   Exe.reset();
-  EXPECT_EQ(calls("cuMemFree_v2").size(), 5u);
+  EXPECT_EQ(calls("cuMemFree_v2").size(), 6u);
   EXPECT_EQ(calls("cuMemFreeHost").size(), 1u);
   EXPECT_EQ(calls("cuModuleUnload").size(), 1u);
   EXPECT_EQ(calls("cuStreamDestroy_v2").size(), 1u);

@@ -18,6 +18,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -33,7 +34,11 @@ struct FakeModule {
   void *Library = nullptr;
   std::vector<std::unique_ptr<FakeFunction>> Functions;
 };
-int Marker; // handles without content point here
+struct FakeGraph {
+  std::vector<std::function<void()>> Launches;
+};
+FakeGraph *Capturing = nullptr; // one stream is captured at a time
+int Marker;                     // handles without content point here
 
 long long env(const char *Name, long long Default) {
   const char *V = std::getenv(Name);
@@ -260,8 +265,71 @@ int cuLaunchKernel(void *Function, unsigned Gx, unsigned Gy, unsigned Gz,
        F->Name.c_str(), Gx, Gy, Gz, Bx, By, Bz, Shared);
   if (!Params || Extra || Gx * Gy * Gz == 0)
     return 1;
-  if (F->Run)
-    F->Run(llmc::test::HostGrid{{Gx, Gy, Gz}, {Bx, By, Bz}}, Params);
+  // The driver copies the arguments; the runtime never changes them.
+  std::function<void()> Run = [=] {
+    if (F->Run)
+      F->Run(llmc::test::HostGrid{{Gx, Gy, Gz}, {Bx, By, Bz}}, Params);
+  };
+  if (Capturing)
+    Capturing->Launches.push_back(Run);
+  else
+    Run();
+  return 0;
+}
+struct FakeAttribute {
+  int Id, Pad, Value[16];
+};
+struct FakeConfig {
+  unsigned Grid[3], Block[3], Shared;
+  void *Stream;
+  FakeAttribute *Attributes;
+  unsigned Count;
+};
+int cuLaunchKernelEx(const FakeConfig *C, void *Function, void **Params,
+                     void **Extra) {
+  FAKE(cuLaunchKernelEx, " attributes=%u first=%d:%d", C->Count,
+       C->Count ? C->Attributes[0].Id : -1,
+       C->Count ? C->Attributes[0].Value[0] : -1);
+  return cuLaunchKernel(Function, C->Grid[0], C->Grid[1], C->Grid[2],
+                        C->Block[0], C->Block[1], C->Block[2], C->Shared,
+                        C->Stream, Params, Extra);
+}
+int cuStreamBeginCapture_v2(void *, int Mode) {
+  FAKE(cuStreamBeginCapture_v2, " %d", Mode);
+  Capturing = new FakeGraph();
+  return 0;
+}
+int cuStreamEndCapture(void *, void **Graph) {
+  *Graph = Capturing;
+  Capturing = nullptr;
+  if (int Code = failure("cuStreamEndCapture")) {
+    delete static_cast<FakeGraph *>(*Graph);
+    *Graph = nullptr;
+    return Code;
+  }
+  return 0;
+}
+int cuGraphInstantiateWithFlags(void **Exec, void *Graph, unsigned long long) {
+  FAKE(cuGraphInstantiateWithFlags, " %zu",
+       static_cast<FakeGraph *>(Graph)->Launches.size());
+  *Exec = new FakeGraph(*static_cast<FakeGraph *>(Graph));
+  return 0;
+}
+int cuGraphLaunch(void *Exec, void *) {
+  FAKE(cuGraphLaunch);
+  for (const std::function<void()> &Run :
+       static_cast<FakeGraph *>(Exec)->Launches)
+    Run();
+  return 0;
+}
+int cuGraphDestroy(void *Graph) {
+  FAKE(cuGraphDestroy);
+  delete static_cast<FakeGraph *>(Graph);
+  return 0;
+}
+int cuGraphExecDestroy(void *Exec) {
+  FAKE(cuGraphExecDestroy);
+  delete static_cast<FakeGraph *>(Exec);
   return 0;
 }
 } // extern "C"
