@@ -2,7 +2,11 @@
 // events, graphs.
 #include "test/cudasim/Harness.h"
 
+#include "tools/cudasim/exec/Machine.h"
+
 #include <array>
+#include <cstdlib>
+#include <set>
 
 namespace {
 
@@ -266,6 +270,44 @@ TEST(Stream, EventsOrderStreamsAndTime) {
   uint32_t Word = 0;
   EXPECT_EQ(cuMemcpyDtoH_v2(&Word, P, 4), 0);
   EXPECT_EQ(Word, 2u);
+}
+
+/// 1 is written in one stream and incremented in another, with or without an
+/// event between them; the result.
+uint32_t twoStreams(bool Ordered) {
+  SimContext Context;
+  void *A = nullptr, *B = nullptr, *Written = nullptr;
+  EXPECT_EQ(cuStreamCreate(&A, 1), 0);
+  EXPECT_EQ(cuStreamCreate(&B, 1), 0);
+  EXPECT_EQ(cuEventCreate(&Written, 0), 0);
+  DeviceAddress P = 0;
+  EXPECT_EQ(cuMemAlloc_v2(&P, 128), 0);
+  EXPECT_EQ(cuMemsetD32_v2(P, 7, 32), 0);
+  Loaded K(increment());
+  EXPECT_EQ(cuMemsetD32Async(P, 1, 32, A), 0);
+  EXPECT_EQ(cuEventRecord(Written, A), 0);
+  if (Ordered) {
+    EXPECT_EQ(cuStreamWaitEvent(B, Written, 0), 0);
+  }
+  EXPECT_EQ(K.launch(P, B), 0);
+  EXPECT_EQ(cuCtxSynchronize(), 0);
+  uint32_t Word = 0;
+  EXPECT_EQ(cuMemcpyDtoH_v2(&Word, P, 4), 0);
+  return Word;
+}
+
+TEST(Stream, SeedsChangeTheOrderThatNoEventGives) {
+  std::set<uint32_t> Free, Ordered;
+  for (int Seed = 1; Seed != 17; ++Seed) {
+    setenv("LLMC_CUDASIM_SEED", std::to_string(Seed).c_str(), 1);
+    llmc::cudasim::reloadSettings();
+    Free.insert(twoStreams(false));
+    Ordered.insert(twoStreams(true));
+  }
+  unsetenv("LLMC_CUDASIM_SEED");
+  llmc::cudasim::reloadSettings();
+  EXPECT_EQ(Free, (std::set<uint32_t>{1, 2}));
+  EXPECT_EQ(Ordered, std::set<uint32_t>{2});
 }
 
 TEST(Graph, ReplaysWhatWasCaptured) {

@@ -4,7 +4,11 @@
 #include "tools/cudasim/exec/Machine.h"
 #include "tools/cudasim/profile/Profile.h"
 
+#include <algorithm>
 #include <cstdlib>
+
+extern "C" int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *, void *, int,
+                                                           size_t);
 
 namespace {
 
@@ -71,5 +75,52 @@ TEST(Counters, OfALaunch) {
   EXPECT_EQ(C.BlockSectors, 16u);
   EXPECT_EQ(C.Fma32, 128u);
   EXPECT_GT(C.Microseconds, 1.0);
+}
+
+/// Blocks of Threads threads with Shared bytes that a multiprocessor holds.
+int residentOn(const char *Chip, int Threads, size_t Shared) {
+  setenv("LLMC_CUDASIM_CHIP", Chip, 1);
+  SimContext Context;
+  void *Module = nullptr, *Kernel = nullptr;
+  EXPECT_EQ(cuModuleLoadData(&Module, kernelText("").c_str()), 0);
+  EXPECT_EQ(cuModuleGetFunction(&Kernel, Module, "k"), 0);
+  int Blocks = -1;
+  EXPECT_EQ(cuOccupancyMaxActiveBlocksPerMultiprocessor(&Blocks, Kernel,
+                                                        Threads, Shared),
+            0);
+  unsetenv("LLMC_CUDASIM_CHIP");
+  return Blocks;
+}
+
+TEST(Counters, OccupancyOfTheChips) {
+  // By shared memory: 40 KiB and the KiB that each block loses.
+  EXPECT_EQ(residentOn("a100", 128, 40960), 4);
+  EXPECT_EQ(residentOn("l4", 128, 40960), 2);
+  EXPECT_EQ(residentOn("h100", 128, 40960), 5);
+  // By warps, and by blocks.
+  EXPECT_EQ(residentOn("a100", 1024, 0), 2);
+  EXPECT_EQ(residentOn("l4", 1024, 0), 1);
+  EXPECT_EQ(residentOn("a100", 32, 0), 32);
+  EXPECT_EQ(residentOn("a10", 32, 0), 16);
+  EXPECT_EQ(residentOn("l4", 32, 0), 24);
+}
+
+TEST(Counters, TimeFollowsTheBound) {
+  setenv("LLMC_CUDASIM_CHIP", "a100", 1);
+  Counters C;
+  C.Blocks = 108 * 64;
+  C.Resident = 8;
+  C.UniqueSectors = C.BlockSectors = 1 << 25; // 1 GiB
+  double Bounds[6] = {};
+  double Time = modelledMicroseconds(C, Bounds);
+  // 1 GiB at 85 % of 2 TB/s.
+  EXPECT_NEAR(Time, 1073.7e6 / (2.04e6 * 0.85), 30);
+  EXPECT_EQ(std::max_element(Bounds, Bounds + 6) - Bounds, 0);
+  C.TensorMacs16 = uint64_t{1} << 40; // 2.2e12 operations
+  EXPECT_GT(modelledMicroseconds(C, Bounds), 2.2e12 / 312e6);
+  EXPECT_STREQ(boundName(static_cast<unsigned>(
+                   std::max_element(Bounds, Bounds + 6) - Bounds)),
+               "tensor");
+  unsetenv("LLMC_CUDASIM_CHIP");
 }
 } // namespace

@@ -107,6 +107,17 @@ TEST_F(SanitizerTest, NeverWritten) {
   EXPECT_EQ(kinds(P + "setp.lt.u32 %p1, %tx, 8; @%p1 mov.u32 %r5, 1;\n"
                       "@!%p1 mov.u32 %r5, 2; st.global.u32 [%rd2], %r5;"),
             "");
+  // What is computed of it may be thrown away, but not stored or asked.
+  std::string Part = P + "setp.lt.u32 %p1, %tx, 8; @%p1 mov.u32 %r5, 1;\n"
+                         "add.u32 %r6, %r5, 1; setp.eq.u32 %p2, %r6, 2;\n";
+  EXPECT_EQ(kinds(Part + "selp.u32 %r7, %r6, 3, %p1; and.pred %p3, %p1, %p2;\n"
+                         "@%p3 bra DONE; st.global.u32 [%rd2], %r7;\nDONE:"),
+            "");
+  EXPECT_EQ(kinds(Part + "st.global.u32 [%rd2], %r6;"), "uninitialized");
+  EXPECT_NE(Printed.find("register %r5"), std::string::npos) << Printed;
+  EXPECT_EQ(kinds(Part + "@%p2 bra DONE; st.global.u32 [%rd2], 1;\nDONE:"),
+            "uninitialized");
+  EXPECT_EQ(kinds(Part + "@%p2 st.global.u32 [%rd2], 1;"), "uninitialized");
   // Global memory that nobody has written.
   SimContext Context;
   DeviceAddress A = 0;
@@ -252,6 +263,26 @@ TEST_F(SanitizerTest, OriginOfNan) {
   EXPECT_EQ(kinds(Text), "");
   set("nan");
   EXPECT_EQ(kinds(Text), "nan");
+}
+
+TEST_F(SanitizerTest, LinesOfTheSourceAreNamed) {
+  // As NVRTC writes them with --generate-line-info; the second is of an inlined
+  // function.
+  std::string Text =
+      ".loc 1 40 3\nmov.u32 %r3, buf; ld.shared.u32 %r4, [%r3];\n"
+      ".loc 1 123 5, function_name $L__info_string0, inlined_at 1 41 3\n"
+      "ld.shared.u32 %r5, [%r3+4]; add.u32 %r4, %r4, %r5;\n"
+      "st.global.u32 [%rd1], %r4;";
+  EXPECT_EQ(kinds(Text, 1), "uninitialized");
+  std::vector<unsigned> Lines;
+  for (const Finding &F : findings().all())
+    Lines.push_back(F.SourceLine);
+  EXPECT_EQ(Lines, (std::vector<unsigned>{40, 123}));
+  EXPECT_NE(Printed.find("kernel k, source line 123, PTX line "),
+            std::string::npos)
+      << Printed;
+  EXPECT_NE(Printed.find("block (0,0,0), thread (0,0,0)"), std::string::npos);
+  EXPECT_NE(findings().json().find("\"source_line\":123"), std::string::npos);
 }
 
 TEST_F(SanitizerTest, EveryOrderIsClean) {

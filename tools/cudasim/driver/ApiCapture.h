@@ -8,8 +8,8 @@
 namespace llmc::cudasim {
 
 /// Adds a node behind the capture's last one.
-int record(Stream &S, GraphNode::Kind What, std::function<int()> Do,
-           DeviceFunction *Function = nullptr);
+int record(Stream &S, GraphNode::Kind What, std::function<int()> Do);
+int record(Stream &S, std::shared_ptr<KernelWork> Launch);
 /// A call that a capture cannot hold: CaptureUnsupported, and the capture is
 /// no longer valid.
 int breakCapture(Stream &S);
@@ -18,8 +18,8 @@ int breakCapture(Stream &S);
 void noteTransfer(Context &C, uint64_t To, uint64_t From, uint64_t Bytes);
 /// A new allocation, whose content is undefined.
 void noteAllocation(Context &C, uint64_t At, uint64_t Bytes);
-/// The watcher of launches, or null.
-Watcher *launchWatcher(Context &C);
+/// The watcher of a launch, or null.
+Watcher *launchWatcher(Context &C, const Launch &L);
 
 } // namespace llmc::cudasim
 

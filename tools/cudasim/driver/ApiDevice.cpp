@@ -84,7 +84,7 @@ uint64_t memoryBytes() {
 }
 
 int attribute(int Which, int &Value) {
-  const Chip &C = chip();
+  const llmc::GpuChip &C = chip();
   struct Entry {
     int Which, Value;
   };
@@ -206,7 +206,8 @@ SIM_EXPORT int cuDeviceGetName(char *Name, int Bytes, int Device) {
   return withDevice(Device, [&]() -> int {
     if (!Name || Bytes <= 0)
       return InvalidValue;
-    std::snprintf(Name, static_cast<size_t>(Bytes), "%s", chip().Name);
+    std::snprintf(Name, static_cast<size_t>(Bytes), "llmc simulator (%s)",
+                  chip().Title);
     return Success;
   });
 }

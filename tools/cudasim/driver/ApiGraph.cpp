@@ -7,16 +7,26 @@
 
 namespace llmc::cudasim {
 
-int record(Stream &S, GraphNode::Kind What, std::function<int()> Do,
-           DeviceFunction *Function) {
-  std::shared_ptr<GraphNode> N = std::make_shared<GraphNode>();
-  N->What = What;
-  N->Do = std::move(Do);
-  N->Function = Function;
+static int record(Stream &S, std::shared_ptr<GraphNode> N) {
   if (!S.Capturing->Nodes.empty())
     N->Needs.push_back(S.Capturing->Nodes.back().get());
   S.Capturing->Nodes.push_back(std::move(N));
   return Success;
+}
+
+int record(Stream &S, GraphNode::Kind What, std::function<int()> Do) {
+  std::shared_ptr<GraphNode> N = std::make_shared<GraphNode>();
+  N->What = What;
+  N->Do = std::move(Do);
+  return record(S, std::move(N));
+}
+
+int record(Stream &S, std::shared_ptr<KernelWork> Launch) {
+  std::shared_ptr<GraphNode> N = std::make_shared<GraphNode>();
+  N->What = GraphNode::Kernel;
+  N->Function = Launch->R.Function;
+  N->Launch = std::move(Launch);
+  return record(S, std::move(N));
 }
 
 int breakCapture(Stream &S) {
@@ -36,16 +46,15 @@ struct KernelNodeParams {
   void **Params, **Extra;
 };
 
-int kernelWork(Context &C, const KernelNodeParams &P, std::function<int()> &Do,
-               DeviceFunction *&F) {
+int kernelWork(Context &C, const KernelNodeParams &P, GraphNode &N) {
   LaunchRequest R;
-  R.Function = F = functionOf(C, P.Function);
-  if (!F)
+  R.Function = N.Function = functionOf(C, P.Function);
+  if (!R.Function)
     return InvalidValue;
   std::copy(P.Grid, P.Grid + 3, R.Grid);
   std::copy(P.Block, P.Block + 3, R.Block);
   R.Shared = P.Shared;
-  return prepareLaunch(C, R, P.Params, P.Extra, Do);
+  return prepareLaunch(C, R, P.Params, P.Extra, N.Launch);
 }
 
 /// Adds a node whose needs are all in the graph already, so that the list
@@ -143,7 +152,7 @@ SIM_EXPORT int cuGraphAddKernelNode_v2(GraphNode **Out, Graph *G,
       return InvalidValue;
     std::shared_ptr<GraphNode> N = std::make_shared<GraphNode>();
     N->What = GraphNode::Kernel;
-    if (int Code = kernelWork(C, *P, N->Do, N->Function))
+    if (int Code = kernelWork(C, *P, *N))
       return Code;
     return add(*G, Out, Needs, Count, std::move(N));
   });
@@ -189,7 +198,8 @@ SIM_EXPORT int cuGraphLaunch(GraphExec *E, Stream *Handle) {
     if (S->Capturing)
       return breakCapture(*S);
     for (const std::shared_ptr<GraphNode> &N : Known->Nodes)
-      if (int Code = C.enqueue(*S, N->Do))
+      if (int Code =
+              N->Launch ? C.enqueue(*S, *N->Launch) : C.enqueue(*S, N->Do))
         return Code;
     return Success;
   });
@@ -208,7 +218,7 @@ SIM_EXPORT int cuGraphExecKernelNodeSetParams_v2(GraphExec *E, GraphNode *Node,
         GraphNode &N = *Known->Nodes[I];
         if (N.What != GraphNode::Kernel)
           return InvalidValue;
-        return kernelWork(C, *P, N.Do, N.Function);
+        return kernelWork(C, *P, N);
       }
     return InvalidValue;
   });

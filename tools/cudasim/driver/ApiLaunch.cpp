@@ -95,52 +95,66 @@ int refused(const Program &P, const Refusal &R) {
 
 /// Launch overhead and issue slots: what can be said without counters.
 double quickMicroseconds(const Launch &L) {
-  const Chip &C = chip();
+  const GpuChip &C = chip();
   double Slots = 4.0 * C.Multiprocessors * C.GHz * 1e3; // per microsecond
   return 2.5 + static_cast<double>(L.Executed.load()) / Slots;
 }
 } // namespace
 
 int prepareLaunch(Context &C, const LaunchRequest &R, void **Params,
-                  void **Extra, std::function<int()> &Out) {
+                  void **Extra, std::shared_ptr<KernelWork> &Out) {
   const Program &P = *R.Function->Prog;
   if (Refusal Why = checkShape(R, P); Why.Code != Success)
     return refused(P, Why);
   unsigned Threads = R.Block[0] * R.Block[1] * R.Block[2];
   unsigned PerSm = residentBlocks(P, Threads, R.Shared);
-  uint64_t Resident = uint64_t{std::max(1u, PerSm)} * chip().Multiprocessors;
-  if (R.Cooperative && uint64_t{R.Grid[0]} * R.Grid[1] * R.Grid[2] > Resident)
+  Out = std::make_shared<KernelWork>();
+  Out->Of = &C;
+  Out->R = R;
+  Out->Prog = R.Function->Prog;
+  Out->Resident = uint64_t{std::max(1u, PerSm)} * chip().Multiprocessors;
+  if (R.Cooperative &&
+      uint64_t{R.Grid[0]} * R.Grid[1] * R.Grid[2] > Out->Resident)
     return CooperativeTooLarge;
-  std::shared_ptr<std::vector<uint8_t>> Bytes =
-      std::make_shared<std::vector<uint8_t>>();
-  if (int Code = readParams(P, Params, Extra, *Bytes))
+  Out->Params = std::make_shared<std::vector<uint8_t>>();
+  if (int Code = readParams(P, Params, Extra, *Out->Params))
     return refused(P, {Code, "the arguments are not " +
                                  std::to_string(P.ParamBytes) + " bytes"});
-  std::shared_ptr<Program> Prog = R.Function->Prog;
-  Out = [&C, R, Prog, Bytes, Resident]() -> int {
-    Launch L;
-    L.Prog = Prog.get();
-    std::copy(R.Grid, R.Grid + 3, L.Grid);
-    std::copy(R.Block, R.Block + 3, L.Block);
-    L.DynamicShared = R.Shared;
-    L.Params = *Bytes;
-    L.Memory = &C.Memory;
-    L.Cooperative = R.Cooperative;
-    L.Resident = static_cast<uint32_t>(std::min<uint64_t>(Resident, 4096));
-    L.Multiprocessors = chip().Multiprocessors;
-    L.Tensor = settings().TensorMode;
-    L.LazyCopies = settings().LazyCopies;
-    L.Seed = settings().Seed;
-    L.Watch = launchWatcher(C);
-    Fault F = runGrid(L);
-    C.Microseconds += quickMicroseconds(L);
-    if (F.Text.empty())
-      return Success;
-    if (!L.Watch)
-      report("error " + std::to_string(F.Code) + ": " + F.Text);
-    return F.Code;
-  };
   return Success;
+}
+
+Launch &KernelWork::launch() {
+  if (Begun)
+    return *Begun;
+  Begun = std::make_shared<Launch>();
+  Launch &L = *Begun;
+  L.Prog = Prog.get();
+  std::copy(R.Grid, R.Grid + 3, L.Grid);
+  std::copy(R.Block, R.Block + 3, L.Block);
+  L.DynamicShared = R.Shared;
+  L.Params = *Params;
+  L.Memory = &Of->Memory;
+  L.Cooperative = R.Cooperative;
+  L.Early = R.Early;
+  L.Resident = static_cast<uint32_t>(std::min<uint64_t>(Resident, 4096));
+  L.Multiprocessors = chip().Multiprocessors;
+  L.Tensor = settings().TensorMode;
+  L.LazyCopies = settings().LazyCopies;
+  L.Seed = settings().Seed;
+  L.Watch = launchWatcher(*Of, L);
+  return L;
+}
+
+int KernelWork::run(KernelWork *Next) {
+  Launch &L = launch();
+  L.Dependent = Next ? &Next->launch() : nullptr;
+  Fault F = runGrid(L);
+  Of->Microseconds += quickMicroseconds(L);
+  if (F.Text.empty())
+    return Success;
+  if (!L.Watch)
+    report("error " + std::to_string(F.Code) + ": " + F.Text);
+  return F.Code;
 }
 
 static int launch(LaunchRequest R, DeviceFunction *F, Stream *Handle,
@@ -150,11 +164,10 @@ static int launch(LaunchRequest R, DeviceFunction *F, Stream *Handle,
     Stream *S = streamOf(C, Handle);
     if (!R.Function || !S)
       return InvalidHandle;
-    std::function<int()> Do;
-    if (int Code = prepareLaunch(C, R, Params, Extra, Do))
+    std::shared_ptr<KernelWork> Work;
+    if (int Code = prepareLaunch(C, R, Params, Extra, Work))
       return Code;
-    return S->Capturing ? record(*S, GraphNode::Kernel, Do, R.Function)
-                        : C.enqueue(*S, Do);
+    return S->Capturing ? record(*S, std::move(Work)) : C.enqueue(*S, *Work);
   });
 }
 
@@ -166,7 +179,7 @@ SIM_EXPORT int cuLaunchKernel(DeviceFunction *F, unsigned Gx, unsigned Gy,
                               unsigned Gz, unsigned Bx, unsigned By,
                               unsigned Bz, unsigned Shared, Stream *S,
                               void **Params, void **Extra) {
-  LaunchRequest R{nullptr, {Gx, Gy, Gz}, {Bx, By, Bz}, Shared, false};
+  LaunchRequest R{nullptr, {Gx, Gy, Gz}, {Bx, By, Bz}, Shared, false, false};
   return launch(R, F, S, Params, Extra);
 }
 SIM_EXPORT int cuLaunchCooperativeKernel(DeviceFunction *F, unsigned Gx,
@@ -174,7 +187,7 @@ SIM_EXPORT int cuLaunchCooperativeKernel(DeviceFunction *F, unsigned Gx,
                                          unsigned By, unsigned Bz,
                                          unsigned Shared, Stream *S,
                                          void **Params) {
-  LaunchRequest R{nullptr, {Gx, Gy, Gz}, {Bx, By, Bz}, Shared, true};
+  LaunchRequest R{nullptr, {Gx, Gy, Gz}, {Bx, By, Bz}, Shared, true, false};
   return launch(R, F, S, Params, nullptr);
 }
 
@@ -191,7 +204,7 @@ struct LaunchConfig {
 };
 SIM_EXPORT int cuLaunchKernelEx(const LaunchConfig *Config, DeviceFunction *F,
                                 void **Params, void **Extra) {
-  if (!Config)
+  if (!Config || (Config->Count != 0 && !Config->Attributes))
     return InvalidValue;
   LaunchRequest R;
   std::copy(Config->Grid, Config->Grid + 3, R.Grid);
@@ -202,6 +215,8 @@ SIM_EXPORT int cuLaunchKernelEx(const LaunchConfig *Config, DeviceFunction *F,
     std::memcpy(&Value, Config->Attributes[I].Value, 4);
     if (Config->Attributes[I].Id == 2) // cooperative
       R.Cooperative = Value != 0;
+    if (Config->Attributes[I].Id == 6) // programmatic stream serialization
+      R.Early = Value != 0;
     if (Config->Attributes[I].Id == 4) { // cluster dimensions
       unsigned Cluster[3];
       std::memcpy(Cluster, Config->Attributes[I].Value, sizeof(Cluster));

@@ -25,7 +25,7 @@ void checkVersion(const PtxModule &M) {
   if (Most && M.Version > Most)
     refuse(UnsupportedPtx, "PTX version " + Text(M.Version) +
                                ", supported up to " + Text(Most));
-  const Chip &C = chip();
+  const GpuChip &C = chip();
   unsigned Here = static_cast<unsigned>(C.Major * 10 + C.Minor);
   if (M.Target > Here)
     refuse(InvalidPtx, "PTX for sm_" + std::to_string(M.Target) +
@@ -116,14 +116,8 @@ unsigned estimatedRegisters(const Program &P) {
 }
 
 unsigned residentBlocks(const Program &P, unsigned Threads, unsigned Dynamic) {
-  const Chip &C = chip();
-  unsigned Warps = (Threads + 31) / 32;
-  unsigned PerWarp = (estimatedRegisters(P) * 32 + 255) / 256 * 256;
-  unsigned ByRegisters = 4 * (16384 / PerWarp) / Warps;
-  unsigned Shared = (P.SharedBytes + Dynamic + 1024 + 127) / 128 * 128;
-  unsigned ByShared = C.SharedPerSm / Shared;
-  unsigned ByWarps = C.WarpsPerSm / Warps;
-  return std::min({ByRegisters, ByShared, ByWarps, C.BlocksPerSm});
+  return llmc::residentBlocks(chip(), Threads, estimatedRegisters(P),
+                              P.SharedBytes + Dynamic);
 }
 
 } // namespace llmc::cudasim

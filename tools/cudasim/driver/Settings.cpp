@@ -41,6 +41,7 @@ static Settings fromEnvironment() {
   S.Sanitize =
       *text("LLMC_CUDASIM_SANITIZE") != 0 && !is("LLMC_CUDASIM_SANITIZE", "0");
   S.NanOrigin = std::strstr(text("LLMC_CUDASIM_SANITIZE"), "nan") != nullptr;
+  S.SanitizeFirst = std::strstr(text("LLMC_CUDASIM_SANITIZE"), "first");
   S.Report = text("LLMC_CUDASIM_REPORT");
   S.Profile = text("LLMC_CUDASIM_PROFILE");
   return S;

@@ -51,9 +51,19 @@ std::vector<Stream *> Context::all() {
 int Context::enqueue(Stream &S, std::function<int()> Do,
                      const std::vector<uint64_t> &Needs) {
   Work W;
-  W.Number = ++state().Numbers;
   W.Needs = Needs;
   W.Do = std::move(Do);
+  return enqueue(S, std::move(W));
+}
+
+int Context::enqueue(Stream &S, const KernelWork &Launch) {
+  Work W;
+  W.Kernel = std::make_shared<KernelWork>(Launch);
+  return enqueue(S, std::move(W));
+}
+
+int Context::enqueue(Stream &S, Work W) {
+  W.Number = ++state().Numbers;
   // Stream 0 and the blocking streams wait for each other.
   if (&S == &Default) {
     for (const std::unique_ptr<Stream> &O : Streams)
@@ -99,7 +109,11 @@ int Context::runUntil(uint64_t Number) {
       return Unknown; // not reached: what work needs was queued before it
     Work W = std::move(S->Queue.front());
     S->Queue.pop_front();
-    int Result = W.Do();
+    KernelWork *Next =
+        S->Queue.empty() ? nullptr : S->Queue.front().Kernel.get();
+    if (Next && !Next->R.Early)
+      Next = nullptr;
+    int Result = W.Kernel ? W.Kernel->run(Next) : W.Do();
     Pending.erase(W.Number);
     if (Result != Success) {
       Sticky = Result;

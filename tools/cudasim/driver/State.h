@@ -61,11 +61,16 @@ struct Module {
   std::map<std::string, Symbol> Symbols;
 };
 
-/// Something to do in a stream's turn. Do returns a code.
+/// What a launch is made of, checked; runs once.
+struct KernelWork;
+
+/// Something to do in a stream's turn: a launch, or what Do does. Do returns a
+/// code.
 struct Work {
   uint64_t Number = 0; ///< in the order of calls, over all streams
   std::vector<uint64_t> Needs;
   std::function<int()> Do;
+  std::shared_ptr<KernelWork> Kernel;
 };
 
 struct Event {
@@ -80,6 +85,7 @@ struct GraphNode {
   enum Kind : uint8_t { Kernel, Copy, Set, Host, Empty };
   Kind What = Empty;
   std::function<int()> Do;
+  std::shared_ptr<KernelWork> Launch; ///< of a kernel; copied for each run
   std::vector<GraphNode *> Needs;
   // Of a kernel: what ExecKernelNodeSetParams may change.
   DeviceFunction *Function = nullptr;
@@ -123,11 +129,13 @@ struct Context {
   /// Queues work behind what the stream has; runs it when eager.
   int enqueue(Stream &S, std::function<int()> Do,
               const std::vector<uint64_t> &Needs = {});
+  int enqueue(Stream &S, const KernelWork &Launch);
   /// Runs what is needed until work Number is done; 0: all.
   int runUntil(uint64_t Number);
   int synchronise(Stream &S) { return runUntil(S.Last); }
 
 private:
+  int enqueue(Stream &S, Work W);
   Stream *choose();
   std::vector<Stream *> all();
 };
@@ -177,9 +185,22 @@ struct LaunchRequest {
   DeviceFunction *Function = nullptr;
   unsigned Grid[3] = {1, 1, 1}, Block[3] = {1, 1, 1}, Shared = 0;
   bool Cooperative = false;
+  bool Early = false; ///< programmatic stream serialization
+};
+struct KernelWork {
+  Context *Of = nullptr;
+  LaunchRequest R;
+  std::shared_ptr<Program> Prog;
+  std::shared_ptr<std::vector<uint8_t>> Params;
+  uint64_t Resident = 1;
+  std::shared_ptr<Launch> Begun; ///< made by launch()
+
+  Launch &launch();
+  /// Next is the launch behind it in its stream, if that may begin early.
+  int run(KernelWork *Next);
 };
 int prepareLaunch(Context &C, const LaunchRequest &R, void **Params,
-                  void **Extra, std::function<int()> &Out);
+                  void **Extra, std::shared_ptr<KernelWork> &Out);
 /// Blocks of a function that one multiprocessor holds: the arithmetic of
 /// ptx-simulator 8.3 with the simulator's estimate of registers.
 unsigned residentBlocks(const Program &P, unsigned Threads, unsigned Dynamic);

@@ -25,9 +25,12 @@ void noteAllocation(Context &C, uint64_t At, uint64_t Bytes) {
     S->allocated(At, Bytes);
 }
 
-Watcher *launchWatcher(Context &C) {
-  if (Sanitizer *S = sanitizerOf(C))
+Watcher *launchWatcher(Context &C, const Launch &L) {
+  if (Sanitizer *S = sanitizerOf(C)) {
+    if (settings().SanitizeFirst && S->hasSeen(L))
+      return nullptr;
     return S;
+  }
   return settings().Profile.empty() ? nullptr : profileWatcher();
 }
 

@@ -3,6 +3,7 @@
 // the file is compiled for several instruction sets of the host. No function
 // of the standard library with code of its own may be used here: the linker
 // could take its copy for all of the program.
+#include "tools/cudasim/exec/HalfVectors.h"
 #include "tools/cudasim/exec/Handlers.h"
 #include "tools/cudasim/exec/Numeric.h"
 
@@ -148,6 +149,35 @@ void lop3(Warp &W, const Inst &I) {
   SIM_STORE(u32, Value(A_[Lane], B_[Lane], C_[Lane]))
 }
 
+/// prmt with one selector for all lanes that repeats no sign: whole shifts.
+void permuteBytes(Warp &W, const Inst &I) {
+  const u32 *Select = W.slot<u32>(I.C);
+  u32 Differ = 0;
+  for (unsigned Lane = 0; Lane != LaneCount; ++Lane)
+    Differ |= Select[Lane] ^ Select[0];
+  if (Differ != 0 || (Select[0] & 0x8888u) != 0)
+    return Ops::Prmt(W, I);
+  using Lanes = u32 __attribute__((vector_size(64)));
+  constexpr unsigned PerVector = 16;
+  for (unsigned Lane = 0; Lane != LaneCount; Lane += PerVector) {
+    Lanes From[2], Out = {};
+    __builtin_memcpy(&From[0], W.slot<u32>(I.A) + Lane, sizeof(Lanes));
+    __builtin_memcpy(&From[1], W.slot<u32>(I.B) + Lane, sizeof(Lanes));
+    for (unsigned N = 0; N != 4; ++N) {
+      unsigned Which = Select[0] >> (4 * N) & 7;
+      Out |= (From[Which >> 2] >> (8 * (Which & 3)) & 255u) << (8 * N);
+    }
+    u32 *D = W.slot<u32>(I.D) + Lane;
+    if (W.Mask != AllLanes) {
+      Lanes Old, Mask;
+      __builtin_memcpy(&Old, D, sizeof(Lanes));
+      __builtin_memcpy(&Mask, W.MaskLanes + Lane, sizeof(Lanes));
+      Out = (Out & Mask) | (Old & ~Mask);
+    }
+    __builtin_memcpy(D, &Out, sizeof(Lanes));
+  }
+}
+
 template <unsigned By> void exchange(const u32 *In, u32 *D) {
   u32 Out[LaneCount];
   for (unsigned Lane = 0; Lane != LaneCount; ++Lane)
@@ -245,6 +275,11 @@ void fillAlu(Executor &E) {
 #undef SIM_OP2
 #undef SIM_OP3
   E.Handlers[static_cast<size_t>(Op::Lop3)] = lop3;
+  E.Handlers[static_cast<size_t>(Op::Prmt)] = permuteBytes;
+#if LLMC_SIM_HALF_VECTORS
+  E.Handlers[static_cast<size_t>(Op::F32FromF16)] = halvesToFloats;
+  E.Handlers[static_cast<size_t>(Op::F16FromF32)] = floatsToHalves;
+#endif
   E.Handlers[static_cast<size_t>(Op::Shuffle)] = shuffle;
   E.Handlers[static_cast<size_t>(Op::SetRounding)] = setRounding;
   E.Handlers[static_cast<size_t>(Op::Nop)] = nop;

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <mutex>
 #include <numeric>
+#include <utility>
 
 namespace llmc::cudasim {
 namespace {
@@ -59,6 +60,7 @@ public:
     B.Id[1] = static_cast<uint32_t>(Number / L.Grid[0] % L.Grid[1]);
     B.Id[2] = static_cast<uint32_t>(Number / L.Grid[0] / L.Grid[1]);
     B.Done = false;
+    B.Triggered = false;
     B.Started = Number;
     std::memset(B.Shared, 0xff, B.SharedBytes);
     for (NamedBarrier &Bar : B.Barriers) {
@@ -192,6 +194,8 @@ private:
   std::vector<uint8_t> Bytes;
 };
 
+void beginGrid(Launch &L);
+
 class GridRun {
 public:
   explicit GridRun(Launch &Of)
@@ -211,7 +215,10 @@ public:
   Fault run() {
     if (L.Watch)
       L.Watch->begin(L);
-    unsigned Threads = L.Watch || Blocks == 1 ? 1 : poolThreads();
+    release();
+    bool Overlaps = overlap();
+    bool Alone = L.Watch || Blocks == 1 || Overlaps || !Held.empty();
+    unsigned Threads = Alone ? 1 : poolThreads();
     if (Threads == 1)
       work(L.Resident);
     else
@@ -221,10 +228,72 @@ public:
     return Result;
   }
 
+  /// Some blocks, until they wait for the launch before this one.
+  void begin() {
+    L.PredecessorDone = false;
+    uint64_t R = (L.Seed + L.Serial) * 0x9e3779b97f4a7c15u;
+    uint64_t Count = (R >> 40) % (std::min(Blocks, MostEarly) + 1);
+    hold([&] { return Held.size() < Count; });
+  }
+
 private:
+  /// Blocks of this or a dependent launch that are kept while others run.
+  static constexpr uint64_t MostHeld = 128, MostEarly = 16;
+
+  /// Starts blocks while More says so and runs each for a turn or two.
+  template <class Condition> void hold(Condition More) {
+    try {
+      while (!Failed && More()) {
+        uint64_t N = Next++;
+        if (N >= Blocks)
+          return;
+        std::unique_ptr<BlockStorage> B = std::make_unique<BlockStorage>(L);
+        B->start(Order.empty() ? N : Order[N]);
+        runCta(B->Block);
+        if (B->Block.Done)
+          B->finish();
+        else
+          Held.push_back(std::move(B));
+      }
+    } catch (const Fault &F) {
+      fail(F);
+    } catch (const std::bad_alloc &) {
+      fail({2, "out of memory: kernel " + L.Prog->Name});
+    }
+  }
+
+  /// What waits for the launch before this one goes on.
+  void release() {
+    L.PredecessorDone = true;
+    for (const std::unique_ptr<BlockStorage> &S : Held)
+      for (Warp &W : S->Block.Warps)
+        for (Group &G : W.Groups)
+          if (G.Now == Group::AtGridWait)
+            G.Now = Group::Ready;
+  }
+
+  /// Runs all blocks to where they let the dependent launch begin, then begins
+  /// it: the earliest moment that the chip allows.
+  bool overlap() {
+    if (!L.Dependent || L.Watch || L.Dependent->Watch ||
+        !settings().RandomOrder || Blocks > MostHeld)
+      return false;
+    L.HoldAtTrigger = true;
+    hold([] { return true; });
+    L.HoldAtTrigger = false;
+    bool Allowed = !Failed;
+    for (const std::unique_ptr<BlockStorage> &S : Held)
+      Allowed &= S->Block.Triggered;
+    if (Allowed)
+      beginGrid(*L.Dependent);
+    return true;
+  }
+
   /// One thread's share: blocks until none is left.
   void work(uint32_t Most) {
     std::vector<std::unique_ptr<BlockStorage>> Active, Idle;
+    if (!Held.empty())
+      Active = std::exchange(Held, {});
     bool Stuck = true; // all active blocks have had their turns in vain
     try {
       while (!Failed) {
@@ -278,16 +347,26 @@ private:
   uint64_t Blocks;
   Clock::time_point End;
   std::vector<uint64_t> Order;
+  std::vector<std::unique_ptr<BlockStorage>> Held;
   std::atomic<uint64_t> Next{0};
   std::atomic<bool> Failed{false};
   std::mutex Guard;
   Fault Result{0, ""};
 };
+
+void beginGrid(Launch &L) {
+  std::shared_ptr<GridRun> R = std::make_shared<GridRun>(L);
+  L.Begun = R;
+  R->begin();
+}
 } // namespace
 
 Fault runGrid(Launch &L) {
   try {
-    Fault F = GridRun(L).run();
+    if (!L.Begun)
+      L.Begun = std::make_shared<GridRun>(L);
+    Fault F = static_cast<GridRun *>(L.Begun.get())->run();
+    L.Begun.reset();
     if (!F.Text.empty() && L.Watch)
       L.Watch->fault(L, F);
     return F;

@@ -38,7 +38,7 @@ enum DeviceError : int {
 };
 
 struct Group { ///< lanes of a warp at the same place
-  enum State : uint8_t { Ready, AtSync, AtBarrier };
+  enum State : uint8_t { Ready, AtSync, AtBarrier, AtGridWait };
   uint32_t Block = 0;
   uint32_t Mask = 0;
   State Now = Ready;
@@ -100,6 +100,7 @@ struct Cta {
   std::vector<Warp> Warps;
   std::array<NamedBarrier, 16> Barriers;
   bool Done = false;
+  bool Triggered = false; ///< a thread has let dependents start
   uint64_t Started = 0;
 };
 
@@ -117,8 +118,9 @@ struct Settings {
   unsigned MaxPtx = 0; ///< highest version, 0: any
   enum Tensor : uint8_t { Fp32, Ideal, Arch } TensorMode = Fp32;
   bool Sanitize = false, NanOrigin = false;
-  std::string Report;  ///< file of findings as JSON
-  std::string Profile; ///< file of counters as JSON, "-": a table
+  bool SanitizeFirst = false; ///< two launches of each kernel and grid only
+  std::string Report;         ///< file of findings as JSON
+  std::string Profile;        ///< file of counters as JSON, "-": a table
 };
 const Settings &settings();
 /// Reads the environment again: for tests.
@@ -133,7 +135,14 @@ struct Launch {
   DeviceMemory *Memory = nullptr;
   Watcher *Watch = nullptr; ///< sanitizer, counters; then one thread runs all
   bool Cooperative = false;
-  uint32_t Resident = 1; ///< blocks that may be started at a time
+  /// May begin before the launch before it has ended (programmatic
+  /// serialization); griddepcontrol.wait then waits for that.
+  bool Early = false;
+  bool PredecessorDone = true;
+  Launch *Dependent = nullptr; ///< the next one, if that may begin early
+  bool HoldAtTrigger = false;  ///< blocks stop where they let it begin
+  std::shared_ptr<void> Begun; ///< of a launch that has begun (exec/Grid.cpp)
+  uint32_t Resident = 1;       ///< blocks that may be started at a time
   uint32_t Multiprocessors = 1;
   Settings::Tensor Tensor = Settings::Fp32;
   bool LazyCopies = false;
@@ -168,12 +177,17 @@ public:
   /// In front of and behind every instruction that is not a barrier.
   virtual void before(Warp &W, const Inst &I) = 0;
   virtual void after(Warp &W, const Inst &I) = 0;
+  /// I, or the branch behind I, asks a predicate (or the index of a table) in
+  /// these lanes.
+  virtual void decide(Warp &W, const Inst &I, Value Predicate,
+                      uint32_t Lanes) = 0;
   /// Lanes of Mask have met in a warp-wide operation.
   virtual void warpSync(Warp &W, const Inst &I, uint32_t Members) = 0;
   virtual void arrive(Warp &W, const Inst &I, uint32_t Mask) = 0;
   virtual void release(Cta &B, unsigned Barrier) = 0;
   virtual void copyWait(Warp &W, const Inst &I) = 0;
   virtual void copyCommit(Warp &W) = 0;
+  virtual void gridWait(Warp &W, const Inst &I) = 0;
   virtual void endBlock(Cta &B) = 0;
   virtual void end(Launch &L) = 0;
   /// An error of the kernel; Text is one line.
@@ -191,7 +205,8 @@ struct Executor {
 /// The best for this machine; $LLMC_CUDASIM_ISA names another (for tests).
 const Executor &executor();
 
-/// Runs all blocks of L; throws nothing. An empty text is success.
+/// Runs all blocks of L; throws nothing. An empty text is success. With a seed
+/// some blocks of L.Dependent begin in between.
 Fault runGrid(Launch &L);
 /// Fills in Inst::Run.
 void resolveHandlers(Program &P);
@@ -202,6 +217,8 @@ std::string instText(const Launch &L, const Inst &I);
 
 /// The lane that Lane reads in a shuffle; itself outside its segment.
 unsigned shuffleSource(Warp &W, const Inst &I, unsigned Lane);
+/// Runs W for so many steps at most; those that are left. Throws Fault.
+uint32_t runWarp(Warp &W, uint32_t Steps);
 /// Runs B until it is done or every warp has had its turns. Throws Fault.
 void runCta(Cta &B);
 /// Finishes copies of cp.async until at most Groups of a lane are left.

@@ -9,6 +9,7 @@
 // (sm_80, sm_89) or 25 bits (sm_90), added exactly, rounded towards zero.
 // Compiled once per instruction set of the host.
 #include "tools/cudasim/exec/Handlers.h"
+#include "tools/cudasim/exec/MatrixVectors.h"
 #include "tools/cudasim/exec/Numeric.h"
 
 namespace llmc::cudasim::SIM_ISA {
@@ -18,22 +19,51 @@ constexpr unsigned Rows = 16, Columns = 8, MostDepth = 64;
 
 unsigned registerBits(Type T) { return T.Bits == 19 ? 32 : T.Bits; }
 
-template <class Number>
-SIM_INLINE Number element(u32 Register, unsigned N, Type T) {
-  unsigned Bits = registerBits(T);
-  u32 Raw =
-      Bits == 32 ? Register : Register >> (N * Bits) & ((u32{1} << Bits) - 1);
+/// Elements of a type: how many bits they take of a register, and their value.
+template <unsigned Bits, bool Signed> struct Integers {
+  static constexpr unsigned InRegister = Bits;
+  SIM_INLINE s32 value(u32 Raw) {
+    if constexpr (Signed)
+      return static_cast<s32>(Raw << (32 - Bits)) >> (32 - Bits);
+    return static_cast<s32>(Raw);
+  }
+};
+struct Tf32s {
+  static constexpr unsigned InRegister = 32;
+  SIM_INLINE f32 value(u32 Raw) {
+    return std::bit_cast<f32>(Raw & 0xffffe000u);
+  }
+};
+struct Halves {
+  static constexpr unsigned InRegister = 16;
+  SIM_INLINE f32 value(u32 Raw) { return halfToFloat(static_cast<u16>(Raw)); }
+};
+struct BFloats {
+  static constexpr unsigned InRegister = 16;
+  SIM_INLINE f32 value(u32 Raw) { return bfloatToFloat(static_cast<u16>(Raw)); }
+};
+struct E5m2s {
+  static constexpr unsigned InRegister = 8;
+  SIM_INLINE f32 value(u32 Raw) { return e5m2ToFloat(Raw); }
+};
+struct E4m3s {
+  static constexpr unsigned InRegister = 8;
+  SIM_INLINE f32 value(u32 Raw) { return e4m3ToFloat(Raw); }
+};
+
+/// Calls F with the class of T's elements.
+template <class Number, class Body> SIM_INLINE void ofType(Type T, Body F) {
   if constexpr (std::is_same_v<Number, s32>) {
-    unsigned Up = 32 - Bits;
-    return T.isSigned() ? static_cast<s32>(Raw << Up) >> Up
-                        : static_cast<s32>(Raw);
-  } else {
-    if (T.Bits == 19)
-      return std::bit_cast<f32>(Raw & 0xffffe000u);
     if (T.Bits == 8)
-      return T.Kind == Meaning::BFloat ? e5m2ToFloat(Raw) : e4m3ToFloat(Raw);
-    return T.Kind == Meaning::BFloat ? bfloatToFloat(static_cast<u16>(Raw))
-                                     : halfToFloat(static_cast<u16>(Raw));
+      return T.isSigned() ? F(Integers<8, true>()) : F(Integers<8, false>());
+    return T.isSigned() ? F(Integers<4, true>()) : F(Integers<4, false>());
+  } else {
+    bool BFloat = T.Kind == Meaning::BFloat;
+    if (T.Bits == 19)
+      return F(Tf32s());
+    if (T.Bits == 8)
+      return BFloat ? F(E5m2s()) : F(E4m3s());
+    return BFloat ? F(BFloats()) : F(Halves());
   }
 }
 
@@ -43,25 +73,46 @@ template <class Number> struct Tiles {
   Number C[Rows][Columns];
 };
 
+/// Registers Sources[0 … Count) of elements E; Put(register, lane, element,
+/// value).
+template <class E, class Body>
+SIM_INLINE void eachElement(Warp &W, const u32 *Sources, unsigned Count,
+                            Body Put) {
+  constexpr unsigned Bits = E::InRegister;
+  for (unsigned N = 0; N != Count; ++N) {
+    const u32 *R = W.slot<u32>(Sources[N]);
+    for (unsigned Lane = 0; Lane != LaneCount; ++Lane)
+      for (unsigned I = 0; I != 32 / Bits; ++I) {
+        u32 Raw = R[Lane] >> (I * Bits % 32);
+        if constexpr (Bits != 32)
+          Raw &= (u32{1} << Bits % 32) - 1;
+        Put(N, Lane, I, E::value(Raw));
+      }
+  }
+}
+
 template <class Number>
 void gather(Warp &W, const Inst &I, Tiles<Number> &T, unsigned Depth) {
   const u32 *Sources = W.Lists + I.List + I.Defs;
-  unsigned Per = 32 / registerBits(I.Of);
-  unsigned PerA = Depth / (2 * Per); // registers
-  for (unsigned N = 0; N != PerA; ++N) {
-    const u32 *R = W.slot<u32>(Sources[N]);
-    for (unsigned Lane = 0; Lane != LaneCount; ++Lane)
-      for (unsigned E = 0; E != Per; ++E)
-        T.A[Lane / 4 + 8 * (N % 2)][N / 2 * 4 * Per + Per * (Lane % 4) + E] =
-            element<Number>(R[Lane], E, I.Of);
-  }
-  for (unsigned N = 0; N != PerA / 2; ++N) {
-    const u32 *R = W.slot<u32>(Sources[PerA + N]);
-    for (unsigned Lane = 0; Lane != LaneCount; ++Lane)
-      for (unsigned E = 0; E != Per; ++E)
-        T.B[N * 4 * Per + Per * (Lane % 4) + E][Lane / 4] =
-            element<Number>(R[Lane], E, I.With);
-  }
+  unsigned PerA = Depth / (2 * (32 / registerBits(I.Of))); // registers
+  ofType<Number>(I.Of, [&](auto Kind) {
+    using E = decltype(Kind);
+    constexpr unsigned Per = 32 / E::InRegister;
+    eachElement<E>(
+        W, Sources, PerA,
+        [&](unsigned N, unsigned Lane, unsigned At, Number V) {
+          T.A[Lane / 4 + 8 * (N % 2)][N / 2 * 4 * Per + Per * (Lane % 4) + At] =
+              V;
+        });
+  });
+  ofType<Number>(I.With, [&](auto Kind) {
+    using E = decltype(Kind);
+    constexpr unsigned Per = 32 / E::InRegister;
+    eachElement<E>(W, Sources + PerA, PerA / 2,
+                   [&](unsigned N, unsigned Lane, unsigned At, Number V) {
+                     T.B[N * 4 * Per + Per * (Lane % 4) + At][Lane / 4] = V;
+                   });
+  });
 }
 
 template <class Number>
@@ -200,6 +251,10 @@ void mma(Warp &W, const Inst &I) {
     multiplyIntegers(T, Depth, I.Sub != 0);
     return sums(W, I, T, true);
   }
+#if LLMC_SIM_MATRIX_VECTORS
+  if (W.Run->Tensor == Settings::Fp32 && multiplyVectors(W, I))
+    return;
+#endif
   Tiles<f32> T;
   gather(W, I, T, Depth);
   sums(W, I, T, false);

@@ -1,4 +1,4 @@
-// How a warp and a block run. The lanes of a warp are in groups, one per place
+// How a warp runs. The lanes of a warp are in groups, one per place
 // in the program; the group with the lowest block runs until it meets another
 // one, waits, or another group is lower: with the order of Order.cpp that is
 // reconvergence at immediate post-dominators. Warp-wide operations wait for the
@@ -10,11 +10,8 @@
 namespace llmc::cudasim {
 namespace {
 
-/// Steps from block to block before another group, warp or block gets a turn.
+/// Steps from block to block before another group gets a turn.
 constexpr uint32_t GroupTurn = 4096;
-constexpr uint32_t WarpTurn = 1 << 15;
-constexpr unsigned BlockTurns = 4;
-constexpr unsigned BlockRounds = 4096;
 
 void setMask(Warp &W, uint32_t Mask) {
   W.Mask = Mask;
@@ -27,7 +24,7 @@ struct Runner {
   Cta &B;
   const Program &P;
   const Executor &E;
-  uint32_t Left = WarpTurn;
+  uint32_t Left = 0;  ///< steps
   bool Alone = false; ///< the group at a barrier need not wait for its warp
 
   explicit Runner(Warp &Of)
@@ -44,6 +41,7 @@ private:
   void split(size_t At, uint32_t To, uint32_t Mask);
   void leave(size_t At);
   bool synchronise(size_t At, const Block &Bl);
+  bool dependency(size_t At, const Block &Bl, const Inst &I);
   bool warpBarrier(size_t At, const Block &Bl, uint32_t Members);
   bool barrier(size_t At, const Block &Bl, const Inst &I);
   void noteVisit(size_t At, uint32_t From, uint32_t To);
@@ -95,6 +93,8 @@ template <bool Watched> void Runner::code(const Block &Bl, uint32_t Mask) {
   const Inst *I = P.Code.data() + Bl.Begin, *End = I + Bl.Count;
   for (; I != End; ++I) {
     if (I->Guard != NoValue) {
+      if constexpr (Watched)
+        W.Run->Watch->decide(W, *I, I->Guard, Mask);
       uint32_t Some = E.MaskOf(W.slot<uint32_t>(I->Guard));
       Some = (I->Flags & GuardNot ? ~Some : Some) & Mask;
       if (Some == 0)
@@ -132,6 +132,12 @@ bool Runner::runGroup(size_t At) {
 
 bool Runner::step(size_t At, const Block &Bl) {
   Group &G = W.Groups[At];
+  if (W.Run->Watch && Bl.Predicate != NoValue) {
+    Inst Here;
+    Here.Line = Bl.Line;
+    Here.SourceLine = Bl.SourceLine;
+    W.Run->Watch->decide(W, Here, Bl.Predicate, G.Mask);
+  }
   switch (Bl.How) {
   case End::Next:
   case End::Sync:
@@ -212,7 +218,8 @@ void Runner::go(size_t At, uint32_t To) {
   G.Block = To;
   for (size_t I = 0; I != W.Groups.size(); ++I) {
     Group &O = W.Groups[I];
-    if (I == At || O.Block != To || O.Now == Group::AtBarrier)
+    if (I == At || O.Block != To || O.Now == Group::AtBarrier ||
+        O.Now == Group::AtGridWait)
       continue;
     O.Mask |= G.Mask;
     O.Now = Group::Ready;
@@ -224,7 +231,8 @@ void Runner::go(size_t At, uint32_t To) {
 void Runner::split(size_t At, uint32_t To, uint32_t Mask) {
   // Its own place is the one it is about to leave: a loop may lead back there.
   for (Group &O : W.Groups)
-    if (&O != &W.Groups[At] && O.Block == To && O.Now != Group::AtBarrier) {
+    if (&O != &W.Groups[At] && O.Block == To && O.Now != Group::AtBarrier &&
+        O.Now != Group::AtGridWait) {
       O.Mask |= Mask;
       O.Now = Group::Ready;
       return;
@@ -310,6 +318,8 @@ bool Runner::synchronise(size_t At, const Block &Bl) {
     W.Spins = GroupTurn;
     return false;
   }
+  if (I.Code == Op::GridWait || I.Code == Op::GridTrigger)
+    return dependency(At, Bl, I);
   bool Matrix = I.Code == Op::Mma || I.Code == Op::LoadMatrix ||
                 I.Code == Op::StoreMatrix || I.Code == Op::MoveMatrix;
   uint32_t Members = AllLanes;
@@ -336,6 +346,26 @@ bool Runner::synchronise(size_t At, const Block &Bl) {
   if (W.Run->Watch)
     W.Run->Watch->after(W, I);
   return step(At, Bl);
+}
+
+/// griddepcontrol: waits for the launch before this one, or lets the next one
+/// begin. Without such launches around, both are nothing.
+bool Runner::dependency(size_t At, const Block &Bl, const Inst &I) {
+  if (I.Code == Op::GridTrigger) {
+    B.Triggered = true;
+    if (B.Run->HoldAtTrigger)
+      Left = 0;
+    go(At, Bl.Next);
+    return Left != 0 && W.Groups.size() == 1;
+  }
+  if (!B.Run->PredecessorDone) {
+    W.Groups[At].Now = Group::AtGridWait;
+    return false;
+  }
+  if (Watcher *Watch = W.Run->Watch)
+    Watch->gridWait(W, I);
+  go(At, Bl.Next);
+  return W.Groups.size() == 1;
 }
 
 /// bar.warp.sync may be met at different places.
@@ -418,66 +448,13 @@ bool Runner::barrier(size_t At, const Block &Bl, const Inst &I) {
   return false;
 }
 
-/// What keeps a block from going on, in words.
-std::string waitingText(Cta &B) {
-  std::string Text;
-  unsigned Named = 0;
-  for (Warp &W : B.Warps)
-    for (const Group &G : W.Groups) {
-      if (Named++ == 3)
-        return Text + " and others";
-      const Program &P = *B.Run->Prog;
-      const Block &Bl = P.Blocks[G.Block];
-      bool AtBarrier = G.Now == Group::AtBarrier;
-      const Inst &I = AtBarrier ? *G.Waiting : P.Code[Bl.Begin];
-      Text += (Text.empty() ? "" : "; ") + std::string("warp ") +
-              std::to_string(W.Index) + " at PTX line " +
-              std::to_string(I.Line);
-      if (I.SourceLine)
-        Text += ", source line " + std::to_string(I.SourceLine);
-      Text += AtBarrier ? " (barrier " + std::to_string(G.Barrier) + ")"
-                        : " (warp-wide operation)";
-    }
-  return Text;
-}
 } // namespace
 
-void runCta(Cta &B) {
-  size_t Warps = B.Warps.size();
-  unsigned Rounds = 0;
-  for (unsigned Turn = 0; Turn < BlockTurns;) {
-    bool Alive = false, Progress = false, Long = false;
-    size_t Start = settings().RandomOrder ? B.Warps[0].random() % Warps : 0;
-    for (size_t N = 0; N != Warps; ++N) {
-      Warp &W = B.Warps[(Start + N) % Warps];
-      if (W.Live == 0)
-        continue;
-      bool CanRun =
-          std::any_of(W.Groups.begin(), W.Groups.end(),
-                      [](const Group &G) { return G.Now == Group::Ready; });
-      if (CanRun) {
-        Progress = true;
-        Runner R(W);
-        if (settings().RandomOrder)
-          R.Left = 1 + static_cast<uint32_t>(W.random() % 64);
-        uint32_t Had = R.Left;
-        R.run();
-        Long |= R.Left == 0 && Had == WarpTurn;
-      }
-      Alive |= W.Live != 0;
-    }
-    if (!Alive) {
-      B.Done = true;
-      return;
-    }
-    if (!Progress)
-      throw Fault{LaunchTimeout,
-                  "deadlock: kernel " + B.Run->Prog->Name + ", block (" +
-                      std::to_string(B.Id[0]) + "," + std::to_string(B.Id[1]) +
-                      "," + std::to_string(B.Id[2]) + "): " + waitingText(B)};
-    // Short rounds count, too: the clock must be looked at.
-    Turn += Long || ++Rounds % BlockRounds == 0;
-  }
+uint32_t runWarp(Warp &W, uint32_t Steps) {
+  Runner R(W);
+  R.Left = Steps;
+  R.run();
+  return R.Left;
 }
 
 } // namespace llmc::cudasim

@@ -7,6 +7,7 @@
 #include "tools/cudasim/exec/DeviceMemory.h"
 #include "tools/cudasim/exec/Handlers.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 
@@ -26,8 +27,35 @@ static void doCopy(const PendingCopy &C) {
   std::memset(C.To + C.Read, 0, C.Bytes - C.Read);
 }
 
+/// Whether all lanes' addresses are good for copies of Size bytes, without
+/// looking at each: nobody watches, and both ranges lie in one piece.
+static bool inOnePiece(Warp &W, const uint64_t *To, const uint64_t *From,
+                       unsigned Size) {
+  if (W.Run->Watch || W.Run->LazyCopies || W.Mask != AllLanes)
+    return false;
+  uint64_t Low = From[0], High = From[0], Bits = 0;
+  uint64_t Least = To[0], Most = To[0];
+  for (unsigned Lane = 0; Lane != LaneCount; ++Lane) {
+    Low = std::min(Low, From[Lane]);
+    High = std::max(High, From[Lane]);
+    Least = std::min(Least, To[Lane]);
+    Most = std::max(Most, To[Lane]);
+    Bits |= From[Lane] | To[Lane];
+  }
+  return Bits % Size == 0 && Least >= SharedBase &&
+         Most + Size <= uint64_t{SharedBase} + W.Block->SharedBytes &&
+         inOneAllocation(*W.Run, Low, High + Size);
+}
+
 void copyAsync(Warp &W, const Inst &I) {
   const uint64_t *To = W.slot<uint64_t>(I.A), *From = W.slot<uint64_t>(I.B);
+  if (I.Bytes == 16 && I.C == NoValue && inOnePiece(W, To, From, 16)) {
+    uint8_t *Base = W.Block->Shared - SharedBase;
+    for (unsigned Lane = 0; Lane != LaneCount; ++Lane)
+      std::memcpy(Base + To[Lane], reinterpret_cast<const void *>(From[Lane]),
+                  16);
+    return;
+  }
   uint8_t *ToHost[LaneCount], *FromHost[LaneCount];
   // Lanes that read nothing may have any source address.
   uint32_t All = W.Mask, Reading = All;
@@ -127,43 +155,75 @@ void fence(Warp &, const Inst &) {
   std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 
-/// Row q * 8 + r of the matrices is at the address of that lane.
+/// Rows of ldmatrix where nothing needs to be told to a watcher.
+bool rowsAtOnce(Warp &W, const Inst &I, const uint64_t *At, uint8_t **Rows) {
+  if (W.Run->Watch || I.Where != Space::Shared)
+    return false;
+  uint64_t Low = At[0], High = At[0], Bits = 0;
+  for (unsigned Lane = 0; Lane != 8u * I.Elements; ++Lane) {
+    Low = std::min(Low, At[Lane]);
+    High = std::max(High, At[Lane]);
+    Bits |= At[Lane];
+    Rows[Lane] = W.Block->Shared - SharedBase + At[Lane];
+  }
+  return Bits % 16 == 0 && Low >= SharedBase &&
+         High + 16 <= uint64_t{SharedBase} + W.Block->SharedBytes;
+}
+
+using EightHalves = uint16_t __attribute__((vector_size(16)));
+
+/// 8 x 8 halves, rows to columns, in three rounds of interleaving rows that
+/// are four apart.
+void transpose(EightHalves (&M)[8]) {
+  for (unsigned Round = 0; Round != 3; ++Round) {
+    EightHalves N[8];
+    for (unsigned R = 0; R != 4; ++R) {
+      N[2 * R] = __builtin_shuffle(M[R], M[R + 4],
+                                   EightHalves{0, 8, 1, 9, 2, 10, 3, 11});
+      N[2 * R + 1] = __builtin_shuffle(M[R], M[R + 4],
+                                       EightHalves{4, 12, 5, 13, 6, 14, 7, 15});
+    }
+    std::memcpy(M, N, sizeof(N));
+  }
+}
+
+/// Row q * 8 + r of the matrices is at the address of that lane; lane 4r + c
+/// has elements 2c and 2c + 1 of row r, so a register is a matrix by rows.
 void loadMatrix(Warp &W, const Inst &I) {
   uint64_t Addresses[LaneCount];
   uint8_t *Rows[LaneCount];
   laneAddresses(W, I, Addresses);
-  uint32_t All = W.Mask;
-  W.Mask = I.Elements == 4 ? AllLanes : (1u << (8 * I.Elements)) - 1;
   bool Load = I.Code == Op::LoadMatrix;
-  resolveLanes(W, I, I.Where, Addresses, 16,
-               Load ? AccessEvent::Read : AccessEvent::Write, Rows);
-  W.Mask = All;
+  if (!rowsAtOnce(W, I, Addresses, Rows)) {
+    uint32_t All = W.Mask;
+    W.Mask = I.Elements == 4 ? AllLanes : (1u << (8 * I.Elements)) - 1;
+    resolveLanes(W, I, I.Where, Addresses, 16,
+                 Load ? AccessEvent::Read : AccessEvent::Write, Rows);
+    W.Mask = All;
+  }
   const uint32_t *List = W.Lists + I.List;
   for (unsigned Q = 0; Q != I.Elements; ++Q) {
     uint32_t *R = W.slot<uint32_t>(List[Q]);
-    for (unsigned Lane = 0; Lane != LaneCount; ++Lane)
-      for (unsigned H = 0; H != 2; ++H) {
-        unsigned Row = Lane / 4, Column = 2 * (Lane % 4) + H;
-        if (I.Sub)
-          std::swap(Row, Column);
-        uint8_t *At = Rows[8 * Q + Row] + 2 * Column;
-        uint16_t *Part = reinterpret_cast<uint16_t *>(R + Lane) + H;
-        if (Load)
-          std::memcpy(Part, At, 2);
-        else
-          std::memcpy(At, Part, 2);
-      }
+    EightHalves M[8];
+    if (Load)
+      for (unsigned Row = 0; Row != 8; ++Row)
+        std::memcpy(&M[Row], Rows[8 * Q + Row], 16);
+    else
+      std::memcpy(M, R, sizeof(M));
+    if (I.Sub)
+      transpose(M);
+    if (Load)
+      std::memcpy(R, M, sizeof(M));
+    for (unsigned Row = 0; !Load && Row != 8; ++Row)
+      std::memcpy(Rows[8 * Q + Row], &M[Row], 16);
   }
 }
 
 void moveMatrix(Warp &W, const Inst &I) {
-  uint16_t In[8][8];
-  std::memcpy(In, W.slot<uint32_t>(I.A), sizeof(In));
-  uint16_t Out[8][8];
-  for (unsigned R = 0; R != 8; ++R)
-    for (unsigned C = 0; C != 8; ++C)
-      Out[C][R] = In[R][C];
-  std::memcpy(W.slot<uint32_t>(I.D), Out, sizeof(Out));
+  EightHalves M[8];
+  std::memcpy(M, W.slot<uint32_t>(I.A), sizeof(M));
+  transpose(M);
+  std::memcpy(W.slot<uint32_t>(I.D), M, sizeof(M));
 }
 
 void handledElsewhere(Warp &, const Inst &) {}
@@ -184,7 +244,8 @@ void fillSpecial(Executor &E) {
   Set(Op::MoveMatrix, moveMatrix);
   Set(Op::Print, print);
   Set(Op::Assert, assertFail);
-  for (Op O : {Op::WarpBarrier, Op::Barrier, Op::Sleep})
+  for (Op O :
+       {Op::WarpBarrier, Op::Barrier, Op::Sleep, Op::GridWait, Op::GridTrigger})
     Set(O, handledElsewhere); // exec/Run.cpp
 }
 

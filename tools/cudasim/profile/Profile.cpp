@@ -128,11 +128,13 @@ public:
                        : Now.TensorMacs8) += Macs;
   }
   void after(Warp &, const Inst &) override {}
+  void decide(Warp &, const Inst &, Value, uint32_t) override {}
   void warpSync(Warp &, const Inst &, uint32_t) override {}
   void arrive(Warp &, const Inst &, uint32_t) override { ++Now.Barriers; }
   void release(Cta &, unsigned) override {}
   void copyWait(Warp &, const Inst &) override {}
   void copyCommit(Warp &) override {}
+  void gridWait(Warp &, const Inst &) override {}
   void endBlock(Cta &) override {}
 
   void end(Launch &L) override {

@@ -22,7 +22,7 @@ const char *boundName(unsigned Bound) {
 }
 
 double modelledMicroseconds(const Counters &C, double (&Bounds)[6]) {
-  const Chip &Ch = chip();
+  const GpuChip &Ch = chip();
   double Sms = Ch.Multiprocessors, PerUs = Ch.GHz * 1e3;
   double Bandwidth = Ch.MemoryTBs * 1e6 * (Ch.Major == 8 ? 0.85 : 0.90);
   double TensorShare = Ch.Major == 9 ? 0.55 : 0.85; // mma.sync on sm_90
@@ -114,7 +114,7 @@ static void writeTable(std::FILE *F) {
         std::min(100.0, 100 * ratio(C->LoadBytes, C->LoadSectors * 32)),
         ratio(C->SharedWavefronts, C->SharedRequests),
         static_cast<unsigned long long>(C->SharedConflicts), C->Resident);
-  std::fprintf(F, "times are modelled for %s, not measured\n", chip().Name);
+  std::fprintf(F, "times are modelled for %s, not measured\n", chip().Title);
 }
 
 void reportProfileAtExit();

@@ -55,8 +55,14 @@ void sleep(Lowering &L, const Statement &S) {
 
 void nothing(Lowering &L, const Statement &) { L.emit(Op::Nop, NoValue); }
 
-void dependentLaunch(Lowering &L, const Statement &) {
-  L.emit(Op::Nop, NoValue); // launches of a stream do not overlap here
+void dependentLaunch(Lowering &L, const Statement &S) {
+  Modifiers Mod(S);
+  bool Wait = Mod.take("wait");
+  if (!Wait && !Mod.take("launch_dependents"))
+    Mod.fail("expected .wait or .launch_dependents");
+  Mod.finish();
+  L.emit(Wait ? Op::GridWait : Op::GridTrigger, NoValue);
+  L.synchronise();
 }
 } // namespace
 

@@ -294,8 +294,11 @@ Operand Parser::operand() {
   if (Now.What != Token::Word || Negative)
     return numeric(Negative);
   Operand O = named(word("an operand"));
-  if (O.What == Operand::Symbol && accept("+"))
-    O.Value = static_cast<int64_t>(integer("an offset"));
+  if (O.What == Operand::Symbol && accept("+")) {
+    bool Below = accept("-");
+    int64_t By = static_cast<int64_t>(integer("an offset"));
+    O.Value = Below ? -By : By;
+  }
   if (accept("|")) {
     Operand Both;
     Both.What = Operand::Pair;

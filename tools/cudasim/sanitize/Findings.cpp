@@ -54,7 +54,28 @@ std::string Findings::json() const {
            ",\"other_ptx_line\":" + std::to_string(F.OtherLine) +
            ",\"count\":" + std::to_string(F.Count) +
            ",\"text\":" + quoted(F.Text) + "}";
-  return Out + "]}\n";
+  Out += "],\n\"executed\":{";
+  const char *Between = "";
+  for (const auto &[Kernel, Lines] : Executed) {
+    Out += Between + ("\n" + quoted(Kernel)) + ":[";
+    const char *Comma = "";
+    for (size_t Line = 0; Line != Lines.size(); ++Line)
+      if (Lines[Line]) {
+        Out += Comma + std::to_string(Line);
+        Comma = ",";
+      }
+    Out += "]";
+    Between = ",";
+  }
+  return Out + "}}\n";
+}
+
+std::vector<uint8_t> &Findings::executed(const std::string &Kernel,
+                                         size_t Lines) {
+  std::vector<uint8_t> &Flags = Executed[Kernel];
+  if (Flags.size() < Lines)
+    Flags.resize(Lines, 0);
+  return Flags;
 }
 
 static void atEnd() {

@@ -26,10 +26,13 @@ public:
   void add(Finding F);
   const std::vector<Finding> &all() const { return List; }
   void clear();
-  /// {"findings":[{"kind":…}]}
+  /// {"findings":[{"kind":…}],"executed":{"kernel":[PTX lines]}}
   std::string json() const;
+  /// Flags by PTX line of a kernel: what has been executed. At least Lines.
+  std::vector<uint8_t> &executed(const std::string &Kernel, size_t Lines);
 
 private:
+  std::map<std::string, std::vector<uint8_t>> Executed;
   std::map<std::string, size_t> Known;
   std::vector<Finding> List;
 };

@@ -50,21 +50,38 @@ void Sanitizer::written(const DeviceMemory &M, uint64_t At, uint64_t Bytes) {
     It->second.set(At - A->Begin, Bytes);
 }
 
+bool Sanitizer::hasSeen(const Launch &L) {
+  constexpr unsigned Enough = 2;
+  std::string Key = L.Prog->Name;
+  for (uint32_t G : L.Grid)
+    Key += " " + std::to_string(G);
+  if (++Seen[Key] <= Enough)
+    return false;
+  // What it writes is not known.
+  GlobalValid.clear();
+  return true;
+}
+
 // Launches and blocks.
 
-void Sanitizer::begin(Launch &) {
-  Blocks.clear();
+void Sanitizer::begin(Launch &L) {
+  unsigned Lines = 0;
+  for (const Inst &I : L.Prog->Code)
+    Lines = std::max(Lines, I.Line);
+  beginHistory(L);
+  Executed = &findings().executed(L.Prog->Name, Lines + 1);
+  forgetBlocks();
   Global.clear();
   Released.clear();
 }
 
 void Sanitizer::beginBlock(Cta &B) {
-  BlockState &S = Blocks[B.Started];
+  BlockState &S = stateOf(B);
   S.Warps.resize(B.Warps.size());
   for (unsigned I = 0; I != S.Warps.size(); ++I) {
     S.Warps[I].Knows.Own[I] = 1;
-    for (const auto &[V, Name] : B.Run->Prog->Unset)
-      S.Warps[I].Defined[V] = 0;
+    for (uint32_t N = 0; N != B.Run->Prog->Unset.size(); ++N)
+      S.Warps[I].Unset[B.Run->Prog->Unset[N].first] = {AllLanes, N};
   }
   S.Shared.resize((B.SharedBytes + 3) / 4);
   S.SharedValid = ValidBits(B.SharedBytes);
@@ -72,9 +89,15 @@ void Sanitizer::beginBlock(Cta &B) {
       ValidBits(uint64_t{B.Run->Prog->LocalBytes} * LaneCount * B.Warps.size());
 }
 
-void Sanitizer::endBlock(Cta &B) { Blocks.erase(B.Started); }
+void Sanitizer::endBlock(Cta &B) {
+  Blocks.erase(B.Started);
+  LastState = nullptr;
+}
 
-void Sanitizer::end(Launch &) { Blocks.clear(); }
+void Sanitizer::end(Launch &L) {
+  forgetBlocks();
+  endHistory(L);
+}
 
 void Sanitizer::fault(const Launch &L, const Fault &F) {
   Finding One;
@@ -90,7 +113,7 @@ void Sanitizer::fault(const Launch &L, const Fault &F) {
         std::strtoul(F.Text.c_str() + At + 9, nullptr, 10));
   One.Text = F.Text;
   findings().add(std::move(One));
-  Blocks.clear();
+  forgetBlocks();
 }
 
 // Accesses.
@@ -99,6 +122,8 @@ void Sanitizer::checkValid(Warp &W, const Inst &I, const AccessEvent &E) {
   BlockState &S = stateOf(*W.Block);
   bool Reads = E.What == AccessEvent::Read || E.What == AccessEvent::ReadWrite;
   bool Writes = E.What != AccessEvent::Read;
+  const Allocation *In = nullptr; // of the lane before, and its bits
+  ValidBits *InBits = nullptr;
   for (uint32_t Rest = E.Mask; Rest != 0; Rest &= Rest - 1) {
     unsigned Lane = static_cast<unsigned>(__builtin_ctz(Rest));
     uint64_t At = E.Addresses[Lane];
@@ -113,12 +138,15 @@ void Sanitizer::checkValid(Warp &W, const Inst &I, const AccessEvent &E) {
       At += (uint64_t{W.Index} * LaneCount + Lane) * W.Run->Prog->LocalBytes;
       Name = "local";
     } else if (E.Where == Space::Global) {
-      const Allocation *A = W.Run->Memory->find(At, E.Bytes);
-      auto It = A ? GlobalValid.find(A->Begin) : GlobalValid.end();
-      if (It == GlobalValid.end())
+      if (!In || At < In->Begin || At - In->Begin >= In->Bytes) {
+        In = W.Run->Memory->find(At, E.Bytes);
+        auto It = In ? GlobalValid.find(In->Begin) : GlobalValid.end();
+        InBits = It == GlobalValid.end() ? nullptr : &It->second;
+      }
+      if (!InBits)
         continue; // a variable of the module: always has a value
-      Bits = &It->second;
-      At -= A->Begin;
+      Bits = InBits;
+      At -= In->Begin;
     }
     if (!Bits)
       continue;
@@ -148,25 +176,27 @@ void Sanitizer::checkWord(Warp &W, const Inst &I, const AccessEvent &E,
                           const Touch &Now) {
   const WarpState &Mine = stateOf(*W.Block).Warps[W.Index];
   bool Shared = E.Where == Space::Shared, Reads = E.What == AccessEvent::Read;
-  std::string Kind = Shared ? "shared-race" : "global-race";
-  std::string Place =
-      (Shared ? "shared address " : "global address ") + hex(Address);
+  // Texts are made when there is something to say: this runs for every word.
+  const char *Kind = Shared ? "shared-race" : "global-race";
+  auto Place = [&] {
+    return std::string(Reads ? "read" : "write") + " at " +
+           (Shared ? "shared address " : "global address ") + hex(Address);
+  };
   auto Other = [&](const Touch &T) { return &W.Run->Prog->Code[T.Inst]; };
   bool SameInst = S.Write.Inst == Now.Inst && S.Write.Warp == Now.Warp &&
                   S.Write.Block == Now.Block && S.Write.Ticket == Now.Ticket;
   if (S.Write.Time != 0 && S.Write.Pending &&
       !(S.Write.Warp == W.Index && S.Write.Lane == Lane && !Reads)) {
     found("async-race", W, I, Lane,
-          std::string(Reads ? "read" : "write") + " at " + Place +
-              " before cp.async has finished there; the copy is " +
+          Place() + " before cp.async has finished there; the copy is " +
               otherText(W, S.Write, "issued"),
           Other(S.Write));
   } else if (S.Write.Time != 0 && !(S.Write.Atomic && Now.Atomic) &&
              !(SameInst && !Reads) && !ordered(W, Mine, Lane, S.Write)) {
     bool InWarp = S.Write.Warp == Now.Warp && S.Write.Block == Now.Block;
     found(InWarp ? "warp-race" : Kind, W, I, Lane,
-          std::string(Reads ? "read" : "write") + " at " + Place +
-              " is not ordered after the " + otherText(W, S.Write, "write"),
+          Place() + " is not ordered after the " +
+              otherText(W, S.Write, "write"),
           Other(S.Write));
   }
   if (!Reads)
@@ -175,15 +205,16 @@ void Sanitizer::checkWord(Warp &W, const Inst &I, const AccessEvent &E,
           !ordered(W, Mine, Lane, R)) {
         bool InWarp = R.Warp == Now.Warp && R.Block == Now.Block;
         found(InWarp ? "warp-race" : Kind, W, I, Lane,
-              "write at " + Place + " is not ordered after the " +
-                  otherText(W, R, "read"),
+              Place() + " is not ordered after the " + otherText(W, R, "read"),
               Other(R));
         break;
       }
   bool Nc = (I.Flags & NonCoherent) != 0;
   if (!Shared && ((Nc && S.Write.Time != 0) || (!Reads && S.NonCoherent)))
-    found("non-coherent", W, I, Lane,
-          "ld.global.nc and a write of the same launch meet at " + Place);
+    found(
+        "non-coherent", W, I, Lane,
+        "ld.global.nc and a write of the same launch meet at global address " +
+            hex(Address));
 }
 
 /// Two lanes of one store that write different values to one word.
@@ -295,6 +326,8 @@ void Sanitizer::access(Warp &W, const Inst &I, const AccessEvent &E) {
     checkRaces(W, I, E);
   if (E.Where == Space::Shared || E.Where == Space::Global)
     acquireRelease(W, I, E);
+  if (E.Where == Space::Global)
+    checkEarly(W, I, E);
 }
 
 } // namespace llmc::cudasim

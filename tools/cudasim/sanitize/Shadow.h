@@ -115,6 +115,62 @@ private:
   uint64_t LastPage = 0;
 };
 
+/// Which words of global memory launches have read and written since the last
+/// one that waited for all before it, with the kernel that was last to write.
+class LaunchHistory {
+public:
+  struct Page {
+    std::array<uint64_t, 16> Written{}, Read{};
+    uint32_t Writer = 0; ///< index of a kernel's name
+    bool HasWriter = false;
+  };
+  void add(uint64_t Address, bool Writes, uint32_t Kernel) {
+    if (!Last || LastPage != Address / 4096) {
+      LastPage = Address / 4096;
+      Last = &Pages[LastPage];
+    }
+    Page &P = *Last;
+    uint64_t Word = Address % 4096 / 4;
+    (Writes ? P.Written : P.Read)[Word / 64] |= uint64_t{1} << Word % 64;
+    if (Writes) {
+      P.Writer = Kernel;
+      P.HasWriter = true;
+    }
+  }
+  void add(const LaunchHistory &O) {
+    for (const auto &[Number, From] : O.Pages) {
+      Page &P = Pages[Number];
+      for (unsigned I = 0; I != 16; ++I) {
+        P.Written[I] |= From.Written[I];
+        P.Read[I] |= From.Read[I];
+      }
+      if (From.HasWriter) {
+        P.Writer = From.Writer;
+        P.HasWriter = true;
+      }
+    }
+  }
+  /// The page if the word was written (or, for Writes, touched) there.
+  const Page *conflict(uint64_t Address, bool Writes) const {
+    auto It = Pages.find(Address / 4096);
+    if (It == Pages.end())
+      return nullptr;
+    uint64_t Word = Address % 4096 / 4, Bit = uint64_t{1} << Word % 64;
+    const Page &P = It->second;
+    bool Hit = P.Written[Word / 64] & Bit;
+    return Hit || (Writes && (P.Read[Word / 64] & Bit)) ? &P : nullptr;
+  }
+  void clear() {
+    Pages.clear();
+    Last = nullptr;
+  }
+
+private:
+  std::unordered_map<uint64_t, Page> Pages;
+  Page *Last = nullptr; ///< of the last access
+  uint64_t LastPage = 0;
+};
+
 /// What a warp knows of the times of the warps of its block, and, through
 /// release and acquire, of other blocks.
 struct Clock {

@@ -1,5 +1,5 @@
 // Order between threads: barriers, warp-wide operations, asynchronous copies;
-// and checks of single instructions: registers never written, NaNs.
+// and what single instructions did: lines, NaNs.
 #include "tools/cudasim/sanitize/Sanitizer.h"
 
 #include <cmath>
@@ -7,6 +7,7 @@
 namespace llmc::cudasim {
 
 void Sanitizer::arrive(Warp &W, const Inst &I, uint32_t Mask) {
+  (*Executed)[I.Line] = 1;
   BlockState &B = stateOf(*W.Block);
   WarpState &Mine = B.Warps[W.Index];
   unsigned Lane = static_cast<unsigned>(__builtin_ctz(Mask));
@@ -29,6 +30,9 @@ void Sanitizer::arrive(Warp &W, const Inst &I, uint32_t Mask) {
 
 void Sanitizer::release(Cta &Block, unsigned Number) {
   BlockState &B = stateOf(Block);
+  bool AnyOne = false; // has waited for the launches before
+  for (unsigned N = 0; N != B.Warps.size(); ++N)
+    AnyOne |= (B.ArrivedWarps[Number] >> N & 1) && B.Warps[N].Waited;
   for (Warp &W : Block.Warps) {
     if (!(B.ArrivedWarps[Number] >> W.Index & 1))
       continue;
@@ -38,6 +42,7 @@ void Sanitizer::release(Cta &Block, unsigned Number) {
     WarpState &S = B.Warps[W.Index];
     if (Waits) {
       S.Knows.join(B.Arrivals[Number]);
+      S.Waited |= AnyOne;
       ++S.Knows.Own[W.Index];
       S.AllSync = ++S.Ticket;
     }
@@ -123,26 +128,9 @@ void Sanitizer::copyWait(Warp &W, const Inst &I) {
 }
 
 void Sanitizer::before(Warp &W, const Inst &I) {
-  if (W.Run->Prog->Unset.empty())
-    return;
-  WarpState &S = stateOf(*W.Block).Warps[W.Index];
-  auto Read = [&](Value V) {
-    auto It = V == NoValue ? S.Defined.end() : S.Defined.find(V);
-    if (It == S.Defined.end() || (W.Mask & ~It->second) == 0)
-      return;
-    std::string Name;
-    for (const auto &[Slot, Text] : W.Run->Prog->Unset)
-      if (Slot == V)
-        Name = Text;
-    uint32_t Missing = W.Mask & ~It->second;
-    found("uninitialized", W, I, static_cast<unsigned>(__builtin_ctz(Missing)),
-          "register " + Name + " is read before it is written");
-    It->second |= W.Mask; // once is enough
-  };
-  for (Value V : {I.A, I.B, I.C})
-    Read(V);
-  for (unsigned N = 0; N != I.Uses; ++N)
-    Read(W.Lists[I.List + I.Defs + N]);
+  (*Executed)[I.Line] = 1;
+  if (!W.Run->Prog->Unset.empty())
+    followUndefined(W, I, stateOf(*W.Block).Warps[W.Index]);
 }
 
 /// Whether the result of O is an f32.
@@ -175,16 +163,8 @@ void Sanitizer::after(Warp &W, const Inst &I) {
   if (!Tracks && !Nan)
     return;
   WarpState &S = stateOf(*W.Block).Warps[W.Index];
-  if (Tracks) {
-    auto Wrote = [&](Value V) {
-      auto It = V == NoValue ? S.Defined.end() : S.Defined.find(V);
-      if (It != S.Defined.end())
-        It->second |= W.Mask;
-    };
-    Wrote(I.D);
-    for (unsigned N = 0; N != I.Defs; ++N)
-      Wrote(W.Lists[I.List + N]);
-  }
+  if (Tracks)
+    defineResults(W, I, S);
   if (!Nan || S.HadNan || !givesFloat(I.Code))
     return;
   const float *D = W.slot<float>(I.D);
