@@ -18,6 +18,7 @@
 #include "runtime/base/Log.h"
 #include "runtime/text/constraint/Compile.h"
 #include "runtime/text/constraint/GrammarImage.h"
+#include "runtime/text/constraint/TokenTrie.h"
 
 #include <nlohmann/json.hpp>
 
@@ -31,12 +32,6 @@
 
 namespace llmc {
 namespace {
-
-/// Folder of a model's path; "." when it has none.
-std::string folderOf(const std::string &Path) {
-  std::string Folder = std::filesystem::path(Path).parent_path().string();
-  return Folder.empty() ? "." : Folder;
-}
 
 /// Facts of the manifest: what the graph says, and the files beside it. The
 /// precision is known behind all targets.
@@ -138,9 +133,12 @@ Result<std::vector<uint8_t>> compileSchemaFile(const CompileOptions &O,
   if (Folder.Tokenizer.empty())
     return usageError("--json-schema needs a tokenizer, and the model has "
                       "none");
-  LLMC_ASSIGN_OR_RETURN(std::vector<uint8_t> Bytes, readFile(O.SchemaFile));
-  std::string_view Text(reinterpret_cast<const char *>(Bytes.data()),
-                        Bytes.size());
+  Result<std::vector<uint8_t>> Bytes = readFile(O.SchemaFile);
+  if (!Bytes.ok() && O.SchemaFile.find('{') != std::string::npos)
+    return usageError("--json-schema takes a file, not the schema itself");
+  LLMC_RETURN_IF_ERROR(Bytes.status());
+  std::string_view Text(reinterpret_cast<const char *>(Bytes->data()),
+                        Bytes->size());
   constraint::CompileOptions How;
   How.Whitespace = O.JsonWhitespace;
   Result<std::unique_ptr<constraint::Grammar>> G =
@@ -153,6 +151,16 @@ Result<std::vector<uint8_t>> compileSchemaFile(const CompileOptions &O,
   return constraint::writeGrammarImage(**G);
 }
 
+/// The trie that constrained requests walk; none without a tokenizer.
+Result<std::vector<uint8_t>> tokenTrie(const ModelFolder &Folder) {
+  if (Folder.Tokenizer.empty())
+    return std::vector<uint8_t>();
+  LLMC_ASSIGN_OR_RETURN(Tokenizer T, Tokenizer::borrow(Folder.Tokenizer));
+  std::shared_ptr<const constraint::TokenTrie> Trie =
+      constraint::TokenTrie::of(T);
+  return std::vector<uint8_t>(Trie->image().begin(), Trie->image().end());
+}
+
 Status compileToFile(const CompileOptions &O, ImportedModel &M,
                      const std::vector<TargetDesc> &Targets, Progress &P) {
   ArtifactContent Content;
@@ -162,8 +170,14 @@ Status compileToFile(const CompileOptions &O, ImportedModel &M,
                                             : O.TokenizerFolder));
   for (const std::string &W : Content.Folder.Warnings)
     warn(O, W);
+  // A model folder without one is common, but who names a folder means it.
+  if (!O.TokenizerFolder.empty() && Content.Folder.Tokenizer.empty() &&
+      Content.Folder.Warnings.empty())
+    warn(O, "no tokenizer in '" + O.TokenizerFolder +
+                "'; the artifact takes token ids only");
   LLMC_ASSIGN_OR_RETURN(Content.Constraint,
                         compileSchemaFile(O, Content.Folder));
+  LLMC_ASSIGN_OR_RETURN(Content.TokenTrie, tokenTrie(Content.Folder));
   ProvenanceFacts Facts;
   Facts.Architecture = architectureJson(architectureOf(*M.Module));
   LLMC_RETURN_IF_ERROR(compileTargets(O, M, Targets, P, Content, Facts));

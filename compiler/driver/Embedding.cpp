@@ -6,13 +6,13 @@
 #include "compiler/driver/Embedding.h"
 
 #include "dialects/onnx/Onnx.h"
+#include "runtime/base/File.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 #include <charconv>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 
 using namespace mlir;
 
@@ -23,13 +23,8 @@ Result<std::vector<uint8_t>> readWhole(const std::string &Path) {
   std::error_code Error;
   if (!std::filesystem::is_regular_file(Path, Error))
     return malformedError("embedding '" + Path + "' is no file");
-  std::ifstream In(Path, std::ios::binary | std::ios::ate);
-  std::streamoff Size = In ? static_cast<std::streamoff>(In.tellg()) : -1;
-  if (Size < 0)
-    return malformedError("cannot read embedding '" + Path + "'");
-  std::vector<uint8_t> Bytes(static_cast<size_t>(Size));
-  In.seekg(0);
-  if (!In.read(reinterpret_cast<char *>(Bytes.data()), Size))
+  Result<std::vector<uint8_t>> Bytes = readFile(Path, UINT64_MAX);
+  if (!Bytes.ok())
     return malformedError("cannot read embedding '" + Path + "'");
   return Bytes;
 }

@@ -27,6 +27,8 @@ DType dtypeOf(Type T) {
   return T.isF64() ? DType::F64 : DType::None;
 }
 
+DType cacheTypeOf(Type T) { return T.isInteger(8) ? DType::I8 : dtypeOf(T); }
+
 /// The values of a small constant as f32 bytes.
 Result<std::vector<uint8_t>> floatBytes(ElementsAttr Data) {
   std::vector<uint8_t> Bytes;
@@ -154,7 +156,7 @@ std::vector<ManifestState> statesOf(exe::ProgramOp Program) {
     S.KvHeads = static_cast<uint32_t>(Op.getKvHeads());
     S.HeadDim = static_cast<uint32_t>(Op.getHeadDim());
     S.VHeadDim = static_cast<uint32_t>(Op.getVHeadDim());
-    S.Type = dtypeOf(Op.getDtype());
+    S.Type = cacheTypeOf(Op.getDtype());
     States.push_back(std::move(S));
   }
   return States;
@@ -219,7 +221,7 @@ exportCpuProgram(exe::ProgramOp Program,
         static_cast<uint32_t>(Op.getKvHeads()),
         static_cast<uint32_t>(Op.getHeadDim()),
         static_cast<uint32_t>(Op.getVHeadDim()),
-        static_cast<uint8_t>(dtypeOf(Op.getDtype())), PageOffset));
+        static_cast<uint8_t>(cacheTypeOf(Op.getDtype())), PageOffset));
     PageOffset += static_cast<uint64_t>(Op.getPageBytes());
   }
   auto Name = B.CreateString(Plan.Target);

@@ -122,6 +122,7 @@ private:
         {SectionKind::ChatTemplate, bytesOf(F.ChatTemplate)},
         {SectionKind::GenerationDefaults, bytesOf(F.Generation)},
         {SectionKind::Constraint, Content.Constraint},
+        {SectionKind::TokenTrie, Content.TokenTrie},
         {SectionKind::Provenance, bytesOf(Content.Provenance)}};
     for (const auto &[Kind, Data] : Sections)
       if (!Data.empty())

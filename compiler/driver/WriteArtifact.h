@@ -30,6 +30,7 @@ struct ArtifactContent {
   std::vector<CompiledTarget> Targets;
   ModelFolder Folder;
   std::vector<uint8_t> Constraint; ///< compiled JSON Schema
+  std::vector<uint8_t> TokenTrie;  ///< of the folder's tokenizer
   std::string Provenance;          ///< JSON
 };
 

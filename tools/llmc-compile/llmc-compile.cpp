@@ -5,13 +5,13 @@
 #include "compiler/driver/Compile.h"
 #include "compiler/driver/Options.h"
 #include "compiler/driver/Reference.h"
+#include "runtime/base/Log.h"
 #include "runtime/base/Size.h"
 
 #include <CLI/CLI.hpp>
 
 #include <unistd.h>
 
-#include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <optional>
@@ -22,17 +22,9 @@ namespace {
 
 using namespace llmc;
 
-int report(const Status &S) {
-  if (S.ok())
-    return 0;
-  std::fprintf(stderr, "llmc: error: %s\n", S.message().c_str());
-  for (const std::string &Note : S.notes())
-    std::fprintf(stderr, "  %s\n", Note.c_str());
-  if (S.code() == StatusCode::Internal)
-    std::fprintf(stderr, "  this is a bug of llmc; please report it with this "
-                         "message and the command line\n");
-  return static_cast<int>(S.code());
-}
+/// What the program ends with: a result that could not be printed is a failure
+/// too.
+int report(const Status &S) { return exitCodeOf(S.ok() ? finishOutput() : S); }
 
 /// Flags of the contract that nothing behind the parser knows yet.
 struct LaterFlags {
@@ -49,7 +41,6 @@ Status refuseLater(const CompileOptions &O, const LaterFlags &L) {
       {!L.Quant.empty(), "--quant " + L.Quant, Weights + ", all alike"},
       {O.Activations == "bf16", "--activations bf16",
        "activations are auto, f32 or int8"},
-      {O.KvCache == "int8", "--kv-cache int8", "caches are f16 or f32"},
       {!L.Calibrate.empty(), "--calibrate",
        "scales come from the weights and from each token's activations"},
       {L.MinAgreement.has_value(), "--min-agreement",
@@ -78,7 +69,7 @@ void addModelOptions(CLI::App &App, CompileOptions &O, std::string &Budget,
   App.add_option("--activations", O.Activations,
                  "numerics of matrix products (auto, f32, int8)")
       ->check(CLI::IsMember({"auto", "f32", "bf16", "int8"}));
-  App.add_option("--kv-cache", O.KvCache, "f16 or f32")
+  App.add_option("--kv-cache", O.KvCache, "f16, f32 or int8 (CUDA)")
       ->check(CLI::IsMember({"f16", "f32", "int8"}));
   App.add_option("--max-context", O.MaxContext, "tokens of one sequence")
       ->check(CLI::Range(int64_t(1), int64_t(1) << 24));

@@ -3,6 +3,7 @@
 #include "tools/llmc-run/Batch.h"
 
 #include "runtime/base/JsonDepth.h"
+#include "runtime/base/JsonMember.h"
 #include "tools/llmc-run/Npy.h"
 
 #include <cstdio>
@@ -17,6 +18,10 @@ namespace {
 
 using Json = nlohmann::json;
 
+std::string lineName(const RunFlags &F, size_t Number) {
+  return F.Batch + ", line " + std::to_string(Number) + ": ";
+}
+
 class Line {
 public:
   Line(const RunFlags &F, size_t Number, const std::string &Text);
@@ -24,13 +29,18 @@ public:
 
 private:
   [[noreturn]] void fail(llmc_code Code, const std::string &What) const {
-    throw llmc::Error(Code, F.Batch + ", line " + std::to_string(Number) +
-                                ": " + What);
+    throw llmc::Error(Code, lineName(F, Number) + What);
   }
   template <typename T> void number(const char *Key, T &Out) const;
   void constraint(llmc::RequestOptions &O) const;
   std::vector<int32_t> prompt(const llmc::Text &T) const;
   std::vector<int32_t> ids(const char *Key) const;
+  /// A member as it stands in the line, so that no number is rounded. A name
+  /// that is written with escapes is not found there.
+  std::string raw(const char *Key) const {
+    std::string_view Text = llmc::jsonMember(Source, Key);
+    return Text.empty() ? J[Key].dump() : std::string(Text);
+  }
   void texts(const char *Key, std::vector<std::string> &Out) const;
   void addSearch(llmc::RequestOptions &O) const;
   void bias(llmc::RequestOptions &O) const;
@@ -202,7 +212,7 @@ std::vector<int32_t> Line::prompt(const llmc::Text &T) const {
   if (!T.hasVocabulary())
     fail(LLMC_USAGE, "the artifact has no tokenizer: give tokens");
   auto Text = [&](const char *Key) {
-    return has(Key) ? J[Key].dump() : std::string();
+    return has(Key) ? raw(Key) : std::string();
   };
   if (has("messages"))
     return chatTokens(T, Text("messages"), Text("tools"), Text("documents"),
@@ -227,11 +237,11 @@ void Line::constraint(llmc::RequestOptions &O) const {
   };
   Text("regex", O.Regex);
   Text("grammar", O.Grammar);
-  if (has("json_schema")) // with its members in their order
+  if (has("json_schema")) // with its members in their order, exact numbers
     O.JsonSchema =
         J["json_schema"].is_string()
             ? constraintText("json_schema", J["json_schema"].get<std::string>())
-            : nlohmann::ordered_json::parse(Source)["json_schema"].dump();
+            : raw("json_schema");
   if (has("json_whitespace")) {
     if (!J["json_whitespace"].is_boolean())
       fail(LLMC_MALFORMED, "json_whitespace is not true or false");
@@ -283,17 +293,21 @@ struct Entry {
   NpyWriter Logits;
 };
 
-std::vector<llmc::RequestOptions>
-readLines(const RunFlags &F, const llmc::Text &T, llmc_sampling Defaults) {
-  std::string Text =
-      F.Batch == "-" ? readStandardInput() : readTextFile(F.Batch);
+/// Requests; Numbers: the line of each.
+std::vector<llmc::RequestOptions> readLines(const RunFlags &F,
+                                            const llmc::Text &T,
+                                            llmc_sampling Defaults,
+                                            std::vector<size_t> &Numbers) {
+  std::string Text = readFileOf("--batch", F.Batch);
   std::vector<llmc::RequestOptions> All;
   for (size_t At = 0, Number = 1; At < Text.size(); ++Number) {
     size_t End = std::min(Text.find('\n', At), Text.size());
     std::string One = Text.substr(At, End - At);
     At = End + 1;
-    if (One.find_first_not_of(" \t\r") != std::string::npos)
-      All.push_back(Line(F, Number, One).options(T, Defaults));
+    if (One.find_first_not_of(" \t\r") == std::string::npos)
+      continue;
+    All.push_back(Line(F, Number, One).options(T, Defaults));
+    Numbers.push_back(Number);
   }
   return All;
 }
@@ -301,13 +315,14 @@ readLines(const RunFlags &F, const llmc::Text &T, llmc_sampling Defaults) {
 } // namespace
 
 void runBatch(const RunFlags &F) {
-  if (F.HasPrompt || !F.Tokens.empty() || !F.System.empty())
+  if (F.HasPrompt || F.HasTokens || !F.System.empty())
     usage("--batch excludes a prompt, --tokens and --system");
   llmc_logits Wanted = logitsOf(F);
   llmc::Model M = F.Device.load(F.Artifact);
   size_t Vocab = M.info().outputs;
+  std::vector<size_t> Numbers;
   std::vector<llmc::RequestOptions> All =
-      readLines(F, M.text(), F.Sampling.over(M.defaultSampling()));
+      readLines(F, M.text(), F.Sampling.over(M.defaultSampling()), Numbers);
   if (Wanted != LLMC_LOGITS_NONE) {
     std::error_code Error;
     std::filesystem::create_directories(F.LogitsOut, Error);
@@ -327,8 +342,7 @@ void runBatch(const RunFlags &F) {
     try {
       To.R = E.submit(All[I]);
     } catch (const llmc::Error &Bad) {
-      throw llmc::Error(Bad.code(), F.Batch + ", request " + std::to_string(I) +
-                                        ": " + Bad.what());
+      throw llmc::Error(Bad.code(), lineName(F, Numbers[I]) + Bad.what());
     }
   }
   size_t Next = 0;
@@ -350,9 +364,7 @@ void runBatch(const RunFlags &F) {
   }
   for (size_t I = 0; I < Entries.size(); ++I) // the others are not lost
     if (llmc_result R = Entries[I].R.result(); R.failure != nullptr)
-      throw llmc::Error(R.failure_code, F.Batch + ", request " +
-                                            std::to_string(I) + ": " +
-                                            R.failure);
+      throw llmc::Error(R.failure_code, lineName(F, Numbers[I]) + R.failure);
 }
 
 } // namespace llmcrun

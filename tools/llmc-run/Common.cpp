@@ -6,9 +6,13 @@
 
 #include <CLI/CLI.hpp>
 #include <atomic>
+#include <cerrno>
 #include <charconv>
 #include <csignal>
 #include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <memory>
 
 namespace llmcrun {
 
@@ -26,6 +30,15 @@ void usage(const std::string &Message) {
   throw llmc::Error(LLMC_USAGE, Message);
 }
 
+void checkCompiled(const std::string &Path, bool FolderToo) {
+  std::error_code Error;
+  bool Folder = std::filesystem::is_directory(Path, Error);
+  if ((Folder && !FolderToo) || (!Folder && Path.ends_with(".onnx")))
+    throw llmc::Error(LLMC_MALFORMED,
+                      Path + " is " + (Folder ? "a folder" : "an ONNX file") +
+                          ", expected an artifact, which llmc compile makes");
+}
+
 void DeviceFlags::add(CLI::App &App) {
   App.add_option("--device", Device,
                  "auto, cpu, cuda, cuda:N or cuda-sim (default auto)");
@@ -35,6 +48,7 @@ void DeviceFlags::add(CLI::App &App) {
 
 llmc::Model DeviceFlags::load(const std::string &Path,
                               uint32_t KvTokens) const {
+  checkCompiled(Path);
   llmc::ModelOptions O;
   O.Device = Device;
   O.Threads = Threads;
@@ -97,23 +111,50 @@ std::vector<int32_t> parseIds(const std::string &Text) {
   return Ids;
 }
 
-std::string readStandardInput() {
+static std::string readStream(std::FILE *In, const std::string &Name) {
   std::string Text;
   char Buffer[65536];
-  for (size_t N; (N = std::fread(Buffer, 1, sizeof(Buffer), stdin)) != 0;) {
+  for (size_t N; (N = std::fread(Buffer, 1, sizeof(Buffer), In)) != 0;) {
     Text.append(Buffer, N);
     throwIfInterrupted();
     if (Text.size() > MaxInput)
-      throw llmc::Error(LLMC_DOES_NOT_FIT, "standard input has more than " +
+      throw llmc::Error(LLMC_DOES_NOT_FIT, Name + " has more than " +
                                                std::to_string(MaxInput) +
                                                " bytes");
   }
   throwIfInterrupted();
+  if (std::ferror(In))
+    throw llmc::Error(LLMC_MALFORMED,
+                      "cannot read " + Name + ": " + std::strerror(errno));
   return Text;
 }
 
+std::string readStandardInput() { return readStream(stdin, "standard input"); }
+
 std::string readTextFile(const std::string &Path) {
+  if (Path == "-")
+    return readStandardInput();
+  std::error_code Error;
+  if (std::filesystem::is_fifo(Path, Error)) { // such as <(command)
+    std::unique_ptr<std::FILE, int (*)(std::FILE *)> In(
+        std::fopen(Path.c_str(), "rb"), std::fclose);
+    if (In)
+      return readStream(In.get(), Path);
+  }
   return std::string(llmc::textOf(check(llmc::readFile(Path))));
+}
+
+std::string readFileOf(const std::string &Flag, const std::string &Path) {
+  // Whoever writes the text itself there is told so, not that it cannot be
+  // opened.
+  size_t Begin = Path.find_first_not_of(" \t\r\n");
+  std::error_code Error;
+  bool IsText = Begin != std::string::npos &&
+                (Path[Begin] == '{' || Path[Begin] == '[' ||
+                 Path.find_first_of("\n=") != std::string::npos);
+  if (IsText && !std::filesystem::exists(Path, Error))
+    usage(Flag + " takes a file (- reads standard input), not the text itself");
+  return readTextFile(Path);
 }
 
 std::string messageJson(const std::string &Role, const std::string &Content) {

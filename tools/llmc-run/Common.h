@@ -27,6 +27,10 @@ template <typename T> T check(llmc::Result<T> R) {
 }
 [[noreturn]] void usage(const std::string &Message);
 
+/// Malformed, with advice, for what is to be compiled first: an ONNX file, or
+/// (unless FolderToo) a folder.
+void checkCompiled(const std::string &Path, bool FolderToo = false);
+
 /// --device, --threads.
 struct DeviceFlags {
   std::string Device = "auto";
@@ -54,8 +58,11 @@ void checkWeights(const std::string &Artifact, uint32_t Threads);
 std::vector<int32_t> parseIds(const std::string &Text);
 /// All of standard input.
 std::string readStandardInput();
-/// All of a file.
+/// All of a file or pipe; "-": of standard input.
 std::string readTextFile(const std::string &Path);
+/// The same for the value of a flag: usage for one that looks like the content
+/// instead of a name.
+std::string readFileOf(const std::string &Flag, const std::string &Path);
 
 /// One message as JSON text.
 std::string messageJson(const std::string &Role, const std::string &Content);

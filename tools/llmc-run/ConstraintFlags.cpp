@@ -40,11 +40,13 @@ void ConstraintFlags::apply(llmc::RequestOptions &O) const {
     usage(std::to_string(Count) + " of --json-schema, --regex, --grammar and "
                                   "--no-constraint, expected at most 1");
   if (SchemaFile)
-    O.JsonSchema = constraintText("JSON schema", readTextFile(*SchemaFile));
+    O.JsonSchema =
+        constraintText("JSON schema", readFileOf("--json-schema", *SchemaFile));
   if (Regex)
     O.Regex = constraintText("regex", *Regex);
   if (GrammarFile)
-    O.Grammar = constraintText("grammar", readTextFile(*GrammarFile));
+    O.Grammar =
+        constraintText("grammar", readFileOf("--grammar", *GrammarFile));
   O.JsonWhitespace = Whitespace;
   O.Unconstrained = None;
 }

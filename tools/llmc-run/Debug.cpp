@@ -1,12 +1,15 @@
 // llmc debug: cases in, results out, one JSON object per line. Drives the
 // rooms text and engine directly, so that tests can compare every value of
 // them with stored ones.
+#include "runtime/artifact/Reader.h"
 #include "runtime/base/File.h"
 #include "runtime/base/JsonDepth.h"
+#include "runtime/base/JsonIntegers.h"
 #include "runtime/engine/Sampler.h"
 #include "runtime/engine/StopMatcher.h"
 #include "runtime/text/ChatTemplate.h"
 #include "runtime/text/Detokenizer.h"
+#include "runtime/text/GenerationDefaults.h"
 #include "runtime/text/Tokenizer.h"
 #include "runtime/text/TokenizerCompiler.h"
 #include "tools/llmc-run/Commands.h"
@@ -17,6 +20,8 @@
 #include <CLI/CLI.hpp>
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
+#include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -27,11 +32,46 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Ids = std::vector<int32_t>;
 
+/// An artifact begins with the letters LLMC.
+bool isArtifact(const std::string &Path) {
+  char Magic[4] = {};
+  std::ifstream(Path, std::ios::binary).read(Magic, sizeof(Magic));
+  return std::string_view(Magic, sizeof(Magic)) == "LLMC";
+}
+
+/// A section of an artifact.
+std::string sectionOf(const std::string &Path, llmc::SectionKind Kind) {
+  std::unique_ptr<llmc::Reader> R = check(llmc::Reader::open(Path));
+  std::span<const uint8_t> Bytes = R->find(Kind);
+  if (Bytes.empty())
+    usage(
+        Path + ": the artifact has no " +
+        (Kind == llmc::SectionKind::Tokenizer ? "tokenizer" : "chat template"));
+  return std::string(llmc::textOf(Bytes));
+}
+
 llmc::Tokenizer loadTokenizer(const std::string &Path) {
+  if (isArtifact(Path))
+    return check(llmc::Tokenizer::load(
+        llmc::bytesOf(sectionOf(Path, llmc::SectionKind::Tokenizer))));
   std::vector<uint8_t> Bytes = check(llmc::compileTokenizer(Path));
   if (Bytes.empty())
     throw llmc::Error(LLMC_MALFORMED, Path + ": no tokenizer");
   return check(llmc::Tokenizer::load(Bytes));
+}
+
+/// Of an artifact, a folder, or a file that holds nothing else.
+std::string templateOf(const std::string &Path) {
+  if (Path.empty())
+    return "";
+  if (isArtifact(Path))
+    return sectionOf(Path, llmc::SectionKind::ChatTemplate);
+  if (!std::filesystem::is_directory(Path))
+    return readTextFile(Path);
+  std::string Source = check(llmc::compileChatTemplate(Path));
+  if (Source.empty())
+    throw llmc::Error(LLMC_MALFORMED, Path + ": no chat template");
+  return Source;
 }
 
 void addTexts(Json &Out, const llmc::Tokenizer &T, const Ids &Tokens) {
@@ -205,6 +245,10 @@ Json stopCase(const Json &In) {
 
 using Case = std::function<Json(const Json &)>;
 
+bool isConstraint(const std::string &Kind) {
+  return Kind == "schema" || Kind == "regex" || Kind == "grammar";
+}
+
 Case caseOf(const std::string &Kind, const std::string &Resource) {
   if (Kind == "tokenize" || Kind == "decode") {
     std::shared_ptr<llmc::Tokenizer> T =
@@ -214,10 +258,10 @@ Case caseOf(const std::string &Kind, const std::string &Resource) {
     };
   }
   if (Kind == "render") {
-    std::string Source = Resource.empty() ? "" : readTextFile(Resource);
+    std::string Source = templateOf(Resource);
     return [Source](const Json &In) { return renderCase(Source, In); };
   }
-  if (Kind == "schema" || Kind == "regex" || Kind == "grammar")
+  if (isConstraint(Kind))
     return [Kind](const Json &In) {
       return Json::parse(constraintCase(Kind, In.dump()));
     };
@@ -244,11 +288,20 @@ void debug(const std::string &Kind, const std::string &Resource,
     Json In = Json::parse(Line, nullptr, false);
     At = End + 1;
     Json Out;
+    llmc::Status Exact = llmc::checkJsonIntegers(Line, Place);
     try {
-      Out = Run(In);
+      if (Kind == "render" && !Exact.ok())
+        Out["error"] = Exact.message();
+      else if (isConstraint(Kind) && In.is_object()) // the text has the numbers
+        Out = Json::parse(constraintCase(Kind, std::string(Line)));
+      else
+        Out = Run(In);
     } catch (const Json::exception &E) {
+      // Without the library's own number in brackets before it.
+      std::string Why = E.what();
+      Why.erase(0, Why.find("] ") + 2);
       throw llmc::Error(LLMC_MALFORMED,
-                        Place + ": not a case of this kind (" + E.what() + ")");
+                        Place + ": not a case of this kind (" + Why + ")");
     }
     std::printf(
         "%s\n",
@@ -264,7 +317,8 @@ void addDebug(CLI::App &App) {
   std::shared_ptr<std::vector<std::string>> Words =
       std::make_shared<std::vector<std::string>>();
   C->add_option("arguments", *Words,
-                "tokenize|decode TOKENIZER.json FILE, render [TEMPLATE] FILE, "
+                "tokenize|decode ART|DIR|TOKENIZER.json FILE, render "
+                "[ART|DIR|TEMPLATE] FILE, "
                 "schema|regex|grammar|sample|beam|stop|speculative FILE")
       ->required();
   C->footer("Example: llmc debug stop cases.jsonl\n"
@@ -275,7 +329,9 @@ void addDebug(CLI::App &App) {
     bool HasResource = Words->size() == 3;
     const std::string &Kind = Words->front();
     if ((Kind == "tokenize" || Kind == "decode") && !HasResource)
-      usage("debug " + Kind + " needs a tokenizer.json before the cases");
+      usage(
+          "debug " + Kind +
+          " needs an artifact, a folder or a tokenizer.json before the cases");
     debug(Kind, HasResource ? (*Words)[1] : "", Words->back());
   });
 }

@@ -1,6 +1,7 @@
 // Feeds the bytes of each text to the automaton of the constraint.
 #include "tools/llmc-run/DebugConstraint.h"
 
+#include "runtime/base/JsonMember.h"
 #include "runtime/text/constraint/Automaton.h"
 #include "runtime/text/constraint/Compile.h"
 #include "tools/llmc-run/Common.h"
@@ -14,12 +15,14 @@ namespace {
 using Json = nlohmann::ordered_json;
 using namespace llmc::constraint;
 
-llmc::Result<std::unique_ptr<Grammar>> compileCase(const std::string &Kind,
-                                                   const Json &In) {
+llmc::Result<std::unique_ptr<Grammar>>
+compileCase(const std::string &Kind, const std::string &Case, const Json &In) {
   if (Kind == "schema") {
     CompileOptions O;
     O.Whitespace = In.value("whitespace", false);
-    return compileConstraint(Dialect::JsonSchema, In.at("schema").dump(), O);
+    (void)In.at("schema");
+    return compileConstraint(Dialect::JsonSchema,
+                             llmc::jsonMember(Case, "schema"), O);
   }
   if (Kind == "regex")
     return compileConstraint(Dialect::Regex,
@@ -38,7 +41,7 @@ llmc::Result<std::unique_ptr<Grammar>> compileCase(const std::string &Kind,
 
 std::string constraintCase(const std::string &Kind, const std::string &Case) {
   Json In = Json::parse(Case), Out;
-  llmc::Result<std::unique_ptr<Grammar>> G = compileCase(Kind, In);
+  llmc::Result<std::unique_ptr<Grammar>> G = compileCase(Kind, Case, In);
   Out["refused"] = G.ok() ? Json() : Json(G.status().message());
   Out["results"] = Json::array();
   if (G.ok()) {

@@ -2,6 +2,7 @@
 // what it needs.
 #include "runtime/artifact/Inspect.h"
 #include "runtime/artifact/Verify.h"
+#include "runtime/base/GpuModel.h"
 #include "runtime/base/Json.h"
 #include "runtime/base/Size.h"
 #include "tools/llmc-run/Commands.h"
@@ -140,9 +141,13 @@ void addInspect(CLI::App &App) {
   C->add_flag("--quality", F->O.Quality, "measured quality");
   C->add_flag("--kernels", F->O.Kernels, "CUDA kernels");
   C->add_flag("--launches", F->O.Launches, "CUDA launches of a step");
+  C->add_option("--chip", F->O.Chip,
+                "predict launches for this chip: a100, h200, rtx4090, …");
   C->footer("Example: llmc inspect model.llmc --weights");
   C->callback([F] {
     std::unique_ptr<llmc::Reader> R = check(llmc::Reader::open(F->Artifact));
+    if (!F->O.Chip.empty() && !llmc::findGpuChip(F->O.Chip))
+      usage("unknown chip '" + F->O.Chip + "'");
     std::string Text = llmc::inspectArtifact(*R, F->O);
     std::fwrite(Text.data(), 1, Text.size(), stdout);
   });

@@ -39,9 +39,7 @@ int run(CLI::App &App, int Count, char **Arguments) {
   } catch (const std::bad_alloc &) {
     return report(llmc::doesNotFitError("out of memory"));
   } catch (const std::exception &E) {
-    llmc::Status S = llmc::internalError(E.what());
-    S.addNote("this is a bug of llmc: please report it with the command line");
-    return report(std::move(S));
+    return report(llmc::internalError(E.what()));
   }
   return report(llmc::finishOutput());
 }

@@ -20,7 +20,7 @@ using Clock = std::chrono::steady_clock;
 
 /// Ids of the prompt as the flags say: --tokens, template or raw text.
 std::vector<int32_t> promptTokens(const RunFlags &F, const llmc::Text &T) {
-  if (!F.Tokens.empty()) {
+  if (F.HasTokens) {
     if (F.HasPrompt || !F.System.empty())
       usage("--tokens excludes a prompt and --system");
     return parseIds(F.Tokens);
@@ -99,6 +99,7 @@ uint32_t cacheTokens(const RunFlags &F) {
   uint64_t Branches = std::max(F.Search.Choices, F.Search.Beams);
   if (Branches <= 1)
     return 0;
+  checkCompiled(F.Artifact);
   std::unique_ptr<llmc::Reader> R = check(llmc::Reader::open(F.Artifact));
   const llmc::ManifestModel &Model = R->manifest().Model;
   if (Model.MaxContext == 0 || Branches <= Model.MaxBatch)
@@ -108,6 +109,8 @@ uint32_t cacheTokens(const RunFlags &F) {
 }
 
 void run(const RunFlags &F) {
+  if (!F.Json && (F.Search.Logprobs >= 0 || F.Search.PromptLogprobs >= 0))
+    usage("--logprobs and --prompt-logprobs need --json, which shows them");
   Clock::time_point Start = Clock::now();
   llmc::Model M = F.Device.load(F.Artifact, cacheTokens(F));
   double LoadMs =
@@ -171,7 +174,8 @@ void addRun(CLI::App &App) {
                                       "text; - or none reads standard input");
   C->add_flag("--raw", F->Raw, "no chat template");
   C->add_option("--system", F->System, "system message of the template");
-  C->add_option("--tokens", F->Tokens, "prompt as token ids: 1,2,3");
+  CLI::Option *Tokens =
+      C->add_option("--tokens", F->Tokens, "prompt as token ids: 1,2,3");
   C->add_option("--max-tokens", F->MaxTokens, "tokens at most (default 128)");
   F->Sampling.add(*C);
   C->add_option("--stop", F->Stop, "text that ends the output (repeatable)")
@@ -190,8 +194,9 @@ void addRun(CLI::App &App) {
   F->Device.add(*C);
   C->footer("Example: llmc run model.llmc \"Why is the sky blue?\" "
             "--max-tokens 64");
-  C->callback([F, Prompt] {
+  C->callback([F, Prompt, Tokens] {
     F->HasPrompt = Prompt->count() != 0;
+    F->HasTokens = Tokens->count() != 0;
     catchInterrupts();
     if (F->CheckWeights)
       checkWeights(F->Artifact, F->Device.Threads);

@@ -29,7 +29,8 @@ void wantLogprobs(llmc::RequestOptions &O, int32_t Generated, int32_t Prompt);
 
 struct RunFlags {
   std::string Artifact, Prompt, System, Tokens, Logits, LogitsOut, Batch;
-  bool HasPrompt = false, Raw = false, IgnoreEos = false, Json = false;
+  bool HasPrompt = false, HasTokens = false, Raw = false, IgnoreEos = false,
+       Json = false;
   bool CheckWeights = false;
   uint32_t MaxTokens = 128;
   std::vector<std::string> Stop;

@@ -51,8 +51,10 @@ void SearchFlags::add(CLI::App &App) {
   App.add_option("-n,--choices", Choices,
                  "completions (default 1); the first is as if alone")
       ->check(CLI::Range(1u, UINT32_MAX));
-  App.add_option("--beams", Beams,
-                 "above 1: beam search, with -n results (default 1)")
+  App.add_option(
+         "--beams", Beams,
+         "above 1: beam search, with -n results (default 1); temperature, "
+         "top-k and their like have no effect")
       ->check(CLI::Range(1u, UINT32_MAX));
   App.add_option("--length-penalty", LengthPenalty,
                  "of beams: scores are divided by length to this power "

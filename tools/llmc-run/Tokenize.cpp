@@ -16,19 +16,30 @@ struct TokenizeFlags {
 };
 
 void decode(const TokenizeFlags &F, const llmc::Text &T) {
-  std::string Text = T.decode(parseIds(F.Decode), F.NoSpecial);
+  std::vector<int32_t> Ids = parseIds(F.Decode);
+  for (int32_t Id : Ids)
+    if (T.spelling(Id).empty())
+      std::fprintf(stderr,
+                   "llmc: warning: token %d is not in the vocabulary and gives "
+                   "no text\n",
+                   Id);
+  std::string Text = T.decode(Ids, F.NoSpecial);
   if (F.Json) {
     llmc::JsonWriter W;
     W.beginObject().member("text", Text).endObject();
     Text = W.text();
   }
-  std::printf("%s\n", Text.c_str());
+  Text += '\n'; // it may hold NUL
+  std::fwrite(Text.data(), 1, Text.size(), stdout);
 }
 
 void tokenize(const TokenizeFlags &F) {
+  checkCompiled(F.Resource, true);
   llmc::Text T = llmc::Text::load(F.Resource);
   if (!T.hasVocabulary())
     usage(F.Resource + ": has no tokenizer");
+  if (F.HasDecode && F.HasText)
+    usage("a text and --decode exclude each other");
   if (F.HasDecode)
     return decode(F, T);
   std::string Text = F.HasText && F.Text != "-" ? F.Text : readStandardInput();
@@ -83,7 +94,7 @@ void addRender(CLI::App &App) {
   C->add_option("resource", F->Resource, "artifact, or folder of a model")
       ->required();
   C->add_option("--messages", F->Messages,
-                "JSON file: [{\"role\":…,\"content\":…},…]")
+                "JSON file (-: standard input): [{\"role\":…,\"content\":…},…]")
       ->required();
   C->add_option("--tools", F->Tools, "JSON file: list of tools");
   C->add_option("--documents", F->Documents, "JSON file: list of documents");
@@ -93,13 +104,15 @@ void addRender(CLI::App &App) {
               "end behind the last message");
   C->footer("Example: llmc render model.llmc --messages chat.json");
   C->callback([F] {
+    checkCompiled(F->Resource, true);
     llmc::Text T = llmc::Text::load(F->Resource);
-    auto Read = [](const std::string &File) {
-      return File.empty() ? std::string() : readTextFile(File);
+    auto Read = [](const char *Flag, const std::string &File) {
+      return File.empty() ? std::string() : readFileOf(Flag, File);
     };
     std::string Text =
-        T.render(readTextFile(F->Messages), Read(F->Tools), !F->NoPrompt,
-                 Read(F->Documents), Read(F->Variables));
+        T.render(Read("--messages", F->Messages), Read("--tools", F->Tools),
+                 !F->NoPrompt, Read("--documents", F->Documents),
+                 Read("--variables", F->Variables));
     std::fwrite(Text.data(), 1, Text.size(), stdout);
   });
 }
