@@ -23,12 +23,13 @@ ARROWS = {
     "dialects/onnx": ["dialects/support"],
     "dialects/llm": ["dialects/support"],
     "dialects/exe": ["dialects/support", "compiler/kernels/Catalogue.h"],
-    "compiler/weights": [BASE, "compiler/kernels/WeightFormat.h"],
+    "compiler/weights": [BASE, "compiler/kernels/WeightFormat.h", "compiler/kernels/FragmentFormat.h", "compiler/kernels/Constants.h"],
     "compiler/eval": DIALECTS + [BASE, "compiler/weights", "passes/util"],
     "compiler/frontend": DIALECTS + [BASE, "compiler/weights"],
     "passes": DIALECTS + [BASE, "compiler/eval", "compiler/weights", "compiler/kernels", "runtime/device/StepAbi.h"],
     "compiler/pipeline": DIALECTS + [BASE, "passes", "compiler/kernels", "compiler/eval", "compiler/weights"],
-    "compiler/target": DIALECTS + [BASE, ARTIFACT, "compiler/kernels", "passes/memory", "runtime/device/StepAbi.h"],
+    "compiler/target": DIALECTS + [BASE, ARTIFACT, "compiler/kernels", "compiler/weights", "passes/memory",
+                                    "runtime/device/StepAbi.h"],
     "compiler/driver": DIALECTS + [BASE, ARTIFACT, TEXT, "passes", "compiler", "runtime/device/StepAbi.h"],
 }
 # Third-party header prefix -> rooms that may use it; None: sources only, any room.
