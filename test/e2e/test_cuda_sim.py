@@ -4,7 +4,7 @@ import os
 import unittest
 from pathlib import Path
 
-from common import BIN, E2E, INPUTS
+from common import BIN, E2E, INPUTS, rel_diff
 
 LIBRARY = BIN / "libllmc-cudasim.so"
 
@@ -30,6 +30,18 @@ class CudaSimulator(E2E):
                 with self.subTest(f"{name} {target} {len(case['prompt'])} tokens"):
                     self.assertEqual(self.generate(art, case["prompt"], 6), case["greedy"][:6])
 
+    def test_cache_of_codes(self):
+        """Fewer bytes; a prompt in one piece is the same as token by token."""
+        folder = INPUTS / "models" / "tiny-llama-sdpa"
+        prompt = json.loads((folder / "expect.json").read_text())["cases"][0]["prompt"]
+        bytes_of = {}
+        for kv, flags in (("f16", ()), ("int8", ("--kv-cache", "int8"))):
+            art = self.compile(folder / "model.onnx", "--target", "sm_80", "--max-context", "64", *flags, out=self.tmp / f"{kv}.llmc")
+            bytes_of[kv] = json.loads(self.ok("plan", art, "--json").stdout)["targets"][0]["kv_bytes_per_token"]
+            tokens = self.generate(art, prompt, 4)
+            self.assertEqual(self.generate(art, prompt + tokens[:3], 1), tokens[3:])
+        self.assertLess(bytes_of["int8"], 0.8 * bytes_of["f16"])
+
     def test_any_order_gives_the_same(self):
         """Lanes, warps, blocks and streams in random order, copies as late as possible."""
         folder = INPUTS / "models" / "dynamo-llama"
@@ -38,6 +50,10 @@ class CudaSimulator(E2E):
         want = self.generate(art, prompt, 4)
         for seed in ("1", "2"):
             self.assertEqual(self.generate(art, prompt, 4, LLMC_CUDASIM_SEED=seed), want)
+        # Approximate instructions anywhere within their bounds: other bits, hardly other numbers.
+        exact, moved = (self.run_tokens(art, [3, 5, 7, 1, 2, 9, 4, 8, 6], 1, "--device", "cuda-sim", logits="last", env={**os.environ, "LLMC_CUDASIM": str(LIBRARY), **more})[1]
+                        for more in ({}, {"LLMC_CUDASIM_APPROX": "fuzz"}))
+        self.assertTrue(0 < rel_diff(moved, exact) < 1e-3)
 
 
 if __name__ == "__main__":

@@ -5,11 +5,12 @@ import unittest
 
 import numpy as np
 
-from common import BIN, E2E, INPUTS, rel_diff
+from common import BIN, E2E, INPUTS, rel_diff, some
 
 CASES = sorted(p.parent for p in (INPUTS / "models").glob("*/expect.json"))
 TOLERANCE = 1e-4
 PROMPT, GENERATED = 0, 1
+SIZES = ("--max-context", "64", "--max-batch", "8")
 
 
 class ModelOptions(C.Structure):
@@ -53,13 +54,13 @@ def chunk_logits(art, tokens, chunk, threads, token_class):
 class Models(E2E):
     def each(self):
         self.assertTrue(CASES, "no cases in test/Inputs/models")
-        for folder in CASES:
+        for folder in some(CASES, 4):
             with self.subTest(folder.name):
                 yield folder, json.loads((folder / "expect.json").read_text())
 
     def test_f32_logits_and_tokens(self):
         for folder, case in self.each():
-            art = self.compile(folder / "model.onnx", "--f32", "--max-context", "64", "--max-batch", "8", "--verify")
+            art = self.compile(folder / "model.onnx", "--f32", *SIZES, "--verify")
             for one in case["cases"]:
                 tokens, last = self.run_tokens(art, one["prompt"], len(one["greedy"]), logits="last")
                 self.assertLess(rel_diff(last, one["last_logits"]), TOLERANCE)
@@ -69,12 +70,12 @@ class Models(E2E):
     def test_prefill_equals_steps(self):
         """All rows of a prompt in one piece are bit for bit those of a prompt fed in other chunks and thread counts."""
         for folder, case in self.each():
-            art = self.compile(folder / "model.onnx", "--f32", "--max-context", "64")
+            art = self.compile(folder / "model.onnx", "--f32", *SIZES)
             prompt = max((c["prompt"] for c in case["cases"]), key=len)
             _, one = self.run_tokens(art, prompt, 1, "--threads", "1", logits="all")
             _, two = self.run_tokens(art, prompt, 1, "--threads", "2", logits="all")
             self.assertEqual(one.tobytes(), two.tobytes())
-            int8 = self.compile(folder / "model.onnx", "--int8", "--max-context", "64", out=self.tmp / "int8.llmc")
+            int8 = self.compile(folder / "model.onnx", "--int8", *SIZES, out=self.tmp / "int8.llmc")
             _, whole = self.run_tokens(int8, prompt, 1, logits="all")
             for chunk in (1, 3, 7, len(prompt)):
                 for threads in (1, 2):
@@ -87,7 +88,7 @@ class Models(E2E):
         for folder, case in self.each():
             prompts = (case.get("batch") or {}).get("prompts") or [c["prompt"] for c in case["cases"]]
             for precision in ("--f32", "--int8"):
-                art = self.compile(folder / "model.onnx", precision, "--max-context", "64", "--max-batch", "8")
+                art = self.compile(folder / "model.onnx", precision, *SIZES)
                 requests, out = self.tmp / "batch.jsonl", self.tmp / "rows"
                 out.mkdir(exist_ok=True)
                 requests.write_text("".join(json.dumps({"tokens": p, "max_tokens": 1, "temperature": 0}) + "\n" for p in prompts))

@@ -5,6 +5,7 @@ import os
 import resource
 import shutil
 import subprocess
+import sys
 import unittest
 from pathlib import Path
 
@@ -24,6 +25,7 @@ def sha(path):
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
+@unittest.skipUnless(SLOW, "LLMC_SLOW is not set")
 @unittest.skipUnless(MODEL.exists(), "no build/smollm2 (./dev demo makes it)")
 class SmolLM2(E2E):
     def test_f32_exact(self):
@@ -66,7 +68,6 @@ class SmolLM2(E2E):
             self.ok("compile", MODEL, "--int8", "--target", "native,sm_80", "-o", out, "--quiet", "-j", jobs)
         self.assertEqual(sha(a), sha(b))
 
-    @unittest.skipUnless(SLOW, "slow")
     def test_int8_quality(self):
         f32, int8 = self.compile(MODEL, "--f32", out=self.tmp / "f32.llmc"), self.compile(MODEL, "--int8", out=self.tmp / "int8.llmc")
         q = json.loads(self.ok("eval", int8, "--text", QUICKSTART / "eval.txt", "--reference", f32, "--json", timeout=1800).stdout)
@@ -104,6 +105,30 @@ class ThinRuntime(unittest.TestCase):
         for word in (b"TargetMachine", b"_ZN4llvm", b"_ZN4mlir", b"google8protobuf"):
             self.assertNotIn(word, blob)
         self.assertLess(len(blob), 10_000_000)
+
+
+@unittest.skipUnless(SLOW, "LLMC_SLOW is not set")
+@unittest.skipUnless(MODEL.exists(), "no build/smollm2 (./dev demo makes it)")
+@unittest.skipUnless(has_nvrtc() and (BIN / "libllmc-cudasim.so").exists(), "no NVRTC or no simulator")
+class SmolLM2OnTheSimulator(E2E):
+    def test_greedy_tokens(self):
+        """16 tokens of some prompts are those of the same codes on the CPU, and of f32 where its choice is clear."""
+        done = subprocess.run([sys.executable, str(ROOT / "tools" / "bench" / "gpu" / "parity.py"), str(MODEL), "--bin", str(BIN), "--prompts",
+                               str(QUICKSTART / "expect.json"), "--cases", "compiler-raw,fibonacci-chat,rain-raw,sum-chat"],
+                              capture_output=True, text=True, env={**os.environ, "TMPDIR": str(self.tmp)})
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+
+    def test_kernels_are_clean(self):
+        """The sanitizer on two launches of each kernel, in the order of the calls and in a random one."""
+        for target in ("sm_80", "sm_90"):
+            art = self.compile(MODEL, "--int8", "--target", target)
+            texts = set()
+            for seed in ("", "1"):
+                done = self.ok("run", art, "Hello, my name is", "--raw", "--max-tokens", 2, "--temperature", "0", "--device", "cuda-sim",
+                               env={**os.environ, "LLMC_CUDASIM_SANITIZE": "first", "LLMC_CUDASIM_SEED": seed})
+                self.assertEqual(done.stderr, "")
+                texts.add(done.stdout)
+            self.assertEqual(len(texts), 1, texts)
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 END = 2**63 - 1
 LOW = np.float32(-3.4028234663852886e38)
+CACHE_STEP = 0.05  # of int8 caches
 HIDDEN, LAYERS, FFN, VOCAB, POSITIONS = 32, 2, 48, 96, 64
 MS = "com.microsoft"
 
@@ -32,6 +33,7 @@ class Shape:
     scale: float = 0.25
     interleaved: bool = False
     qk_norm: bool = False
+    warm: int = 0  # scores of a query grow with every so many positions
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,13 +41,14 @@ class Form:
     """How a file says it."""
     name: str
     shape: Shape = Shape()
-    op: str = "primitives"     # attention23 | attention24 | gqa | gqa_packed | mha | mha_packed | mha_kv | ms_attention
+    op: str = "primitives"     # attention23 | attention24 | gqa | gqa_packed | sparse | mha | mha_packed | mha_kv | ms_attention
     qkv: str = "separate"      # split | per_head | grouped
     cache: str = "pairs"       # none | keys_transposed | batch_heads | stacked | fused | scatter | tensor_scatter | shared_buffer | int8
     repeat: str = "expand"     # gather | broadcast | concat | grouped_q
-    mask: str = "compare"      # trilu | padding | input4d | causal_op | where | gather_nd | scatter_rows
-    scaling: str = "mul"       # div | both | keys
-    rope: str = "table"        # compute | op | ms | inside
+    mask: str = "compare"      # trilu | padding | buffer | input4d | causal_op | where | gather_nd | scatter_rows
+    scaling: str = "mul"       # div | both | keys | fused
+    warmth: str = "query"      # table | scores: what is multiplied with the factor of a position
+    rope: str = "table"        # compute | op | ms | gemma | sections | sections_mixed | sections_split | inside
     ids: int = TensorProto.INT64
     positions: bool = True     # an input; else past + index
     dims: tuple = ("batch", "seq")
@@ -98,7 +101,16 @@ def visible(shape, n):
     return out
 
 
-def logits(shape, ids):
+def warmth(shape, n):
+    return 1 + 0.5 * np.log(np.floor((np.arange(n) + 1) / shape.warm) + 1)
+
+
+def coded(x, step):
+    """What a cache of int8 codes with that scale keeps; step 0: all of it."""
+    return x if step == 0 else step * np.clip(np.round(x / step), -128, 127)
+
+
+def logits(shape, ids, cache_step=0):
     """[tokens, vocab] in double."""
     w, n = weights(shape), len(ids)
     x = w["embed"][ids].astype(np.float64)
@@ -109,8 +121,10 @@ def logits(shape, ids):
             q, k = rms(q, w[f"{i}.qnorm"]), rms(k, w[f"{i}.knorm"])
         if not shape.alibi:
             q, k = rotated(q, w, shape.interleaved), rotated(k, w, shape.interleaved)
-        k, v = np.repeat(k, shape.heads // shape.kv, 1), np.repeat(v, shape.heads // shape.kv, 1)
+        k, v = (np.repeat(coded(x, cache_step), shape.heads // shape.kv, 1) for x in (k, v))
         s = np.einsum("qhd,khd->hqk", q, k) * shape.scale
+        if shape.warm:
+            s = s * warmth(shape, n)[:, None]
         if shape.softcap:
             s = shape.softcap * np.tanh(s / shape.softcap)
         if shape.alibi:
@@ -256,7 +270,18 @@ class Decoder:
             return g.op("RotaryEmbedding", x, *tables, self.position_ids, interleaved=int(s.interleaved))
         if self.f.rope == "ms":
             return g.op("RotaryEmbedding", x, self.position_ids, *tables, domain=MS, interleaved=int(s.interleaved))
-        if self.f.rope == "compute":
+        if self.f.rope in ("sections", "sections_mixed"):
+            return g.op("MRotaryEmbedding", x, self.position_ids, *tables, domain=MS, mrope_section=[2, 3, 3], mrope_layout=int(self.f.rope == "sections_mixed"))
+        if self.f.rope == "gemma":
+            freq = g.weight("inv_freq2", np.concatenate([self.w["inv_freq"]] * 2).reshape(1, 1, s.dim))
+            angle = g.op("Mul", g.cast(g.op("Unsqueeze", self.position_ids, [2]), TensorProto.FLOAT), freq)
+            turned = g.op("Concat", g.op("Neg", g.op("Slice", x, [half], [END], [3])), g.op("Slice", x, [0], [half], [3]), axis=-1)
+            return g.op("GemmaRotaryEmbedding", angle, x, turned, x, turned, domain=MS, outputs=2)[0]
+        if self.f.rope == "sections_split":
+            parts = [[g.op("Slice", g.op("Gather", t, g.op("Gather", self.position_ids, i, axis=0)), [a], [b], [2])
+                      for i, (a, b) in enumerate(((0, 2), (2, 5), (5, 8)))] for t in tables]
+            cos, sin = (g.op("Concat", *p, axis=-1) for p in parts)
+        elif self.f.rope == "compute":
             freq = g.weight("inv_freq", self.w["inv_freq"].reshape(1, half, 1))
             angle = g.op("Transpose", g.op("MatMul", freq, g.cast(g.op("Unsqueeze", self.position_ids, [1]), TensorProto.FLOAT)), perm=[0, 2, 1])
             cos, sin = g.op("Cos", angle), g.op("Sin", angle)
@@ -294,6 +319,9 @@ class Decoder:
         g, kind = self.g, self.f.mask
         if kind == "input4d":
             return "attention_mask"
+        if kind == "buffer":  # rows of a mask that the file holds
+            rows = g.op("Gather", g.weight("mask", visible(self.s, POSITIONS)), self.at)
+            return g.op("Where", g.op("Slice", rows, [0], g.op("Unsqueeze", self.total, [0]), [1]), np.float32(0), LOW)
         seen = self.visible()
         if kind == "padding":
             real = g.op("Unsqueeze", g.cast("attention_mask", TensorProto.BOOL), [1, 2])
@@ -378,9 +406,19 @@ class Decoder:
         wide = g.op("Sub", wide, g.op("ReduceMax", wide, [-1], keepdims=1))
         return g.op("Slice", g.op("Softmax", wide, axis=-1), [0], [-1], [3])
 
+    def warmed(self, x):
+        g, s = self.g, self.s
+        if self.f.warmth == "table":
+            t = g.op("Gather", g.weight("warmth", warmth(s, POSITIONS).astype(np.float32)), self.position_ids)
+            return g.op("Mul", x, g.op("Unsqueeze", t, [1, 3]))
+        at = g.op("Add", g.cast(g.op("Unsqueeze", self.position_ids, [1, 3]), TensorProto.FLOAT), np.float32(1))
+        steps = g.op("Add", g.op("Floor", g.op("Div", at, np.float32(s.warm))), np.float32(1))
+        return g.op("Mul", x, g.op("Add", g.op("Mul", g.op("Log", steps), np.float32(0.5)), np.float32(1)))
+
     def primitives(self, q, k, v, n):
         """[batch, heads, seq, dim]."""
         g, s, f = self.g, self.s, self.f
+        q = self.warmed(q) if s.warm and f.warmth != "scores" else q
         k, v = self.repeated(k), self.repeated(v)
         group = s.heads // s.kv
         seq = g.op("Unsqueeze", self.seq, [0])
@@ -391,7 +429,9 @@ class Decoder:
             q = g.op("Reshape", q, [0, s.kv, -1, s.dim])
         k = g.op("Transpose", k, perm=[0, 1, 2, 4, 3] if f.repeat == "broadcast" and group > 1 else [0, 1, 3, 2])
         root = np.float32(np.sqrt(s.scale))
-        if f.scaling == "both":
+        if f.scaling == "fused":
+            scores = g.op("FusedMatMul", q, g.op("Transpose", k, perm=[0, 1, 3, 2]), domain=MS, alpha=s.scale, transB=1)
+        elif f.scaling == "both":
             scores = g.op("MatMul", g.op("Mul", q, root), g.op("Mul", k, root))
         elif f.scaling == "keys":
             scores = g.op("MatMul", q, g.op("Mul", k, np.float32(s.scale)))
@@ -399,6 +439,8 @@ class Decoder:
             scores = g.op("Div", g.op("MatMul", q, k), np.float32(1 / s.scale))
         else:
             scores = g.op("Mul", g.op("MatMul", q, k), np.float32(s.scale))
+        if s.warm and f.warmth == "scores":
+            scores = self.warmed(scores)
         flat = f.repeat in ("broadcast", "grouped_q") and group > 1
         if flat:
             scores = g.op("Reshape", scores, g.op("Concat", [-1, s.heads], seq, g.op("Unsqueeze", self.keys, [0]), axis=0))
@@ -458,7 +500,7 @@ class Decoder:
             qkv = [self.matmul(h, f"{n}.{p}") for p in "qkv"]
         inside = f.rope == "inside"
         tables = [g.weight(t, self.w[t]) for t in ("cos", "sin")] if inside else ["", ""]
-        scales = [g.weight(f"{n}.scale", np.full(1, 0.05, np.float32))] * 2 if f.cache == "int8" else []
+        scales = [g.weight(f"{n}.scale", np.full(1, CACHE_STEP, np.float32))] * 2 if f.cache == "int8" else []
         sink = [g.weight(f"{n}.sinks", self.w[f"{n}.sinks"])] if s.sinks else [""]
         tail = ["", "", *sink, *scales] if s.sinks or scales else []
         if s.qk_norm:
@@ -473,6 +515,21 @@ class Decoder:
         last = g.cast(g.op("Sub", g.op("ReduceSum", "attention_mask", [1], keepdims=0), 1), TensorProto.INT32)
         total = g.cast(g.dim("attention_mask", 1), TensorProto.INT32)
         y, pk, pv = g.op("GroupQueryAttention", *qkv, *self.pasts[2 * n:2 * n + 2], last, total, *tables, *tail, outputs=3, domain=MS, **attrs)
+        self.presents += [pk, pv]
+        return y
+
+    def sparse(self, h, n):
+        """SparseAttention whose lists name all blocks up to the diagonal."""
+        g, s, block = self.g, self.s, 16
+        blocks = POSITIONS // block
+        rows = np.cumsum([0, *range(1, blocks + 1)]).astype(np.int32)
+        columns = np.concatenate([np.arange(r + 1) for r in range(blocks)]).astype(np.int32)
+        lists = [g.weight("block_rows", np.stack([rows] * 2)), g.weight("block_columns", np.stack([columns] * 2))]
+        lengths = g.cast(g.op("ReduceSum", "attention_mask", [1], keepdims=0), TensorProto.INT32)
+        total = g.cast(g.dim("attention_mask", 1), TensorProto.INT32)
+        tables = [g.weight(t, self.w[t]) for t in ("cos", "sin")]
+        y, pk, pv = g.op("SparseAttention", *(self.matmul(h, f"{n}.{p}") for p in "qkv"), *self.pasts[2 * n:2 * n + 2], *lists, total, lengths, *tables, outputs=3,
+                         domain=MS, num_heads=s.heads, kv_num_heads=s.kv, scale=s.scale, sparse_block_size=block, do_rotary=1)
         self.presents += [pk, pv]
         return y
 
@@ -508,6 +565,8 @@ class Decoder:
         h = self.norm(x, f"{n}.norm1")
         if f.op.startswith("gqa"):
             y = self.group_query(h, n)
+        elif f.op == "sparse":
+            y = self.sparse(h, n)
         elif f.op == "ms_attention":
             y = self.ms_attention(h, n)
         else:
@@ -534,13 +593,13 @@ class Decoder:
         f, g = self.f, self.g
         batch, seq = f.dims
         self.input("input_ids", f.ids, [batch, seq])
-        fused = f.op.startswith("gqa") or f.op == "ms_attention"
+        fused = f.op.startswith("gqa") or f.op in ("ms_attention", "sparse")
         if f.mask in ("padding", "gather_nd") or fused:
             self.input("attention_mask", TensorProto.INT32 if f.op == "ms_attention" else f.ids, [batch, "total"])
         if f.mask == "input4d":
             self.input("attention_mask", TensorProto.FLOAT, [batch, 1, seq, "total"])
         if f.positions:
-            self.input("position_ids", f.ids, [batch, seq])
+            self.input("position_ids", f.ids, [*([3] if f.rope.startswith("sections") else []), batch, seq])
         if f.cache == "scatter":
             self.input("cache_position", TensorProto.INT64, [seq])
         if f.cache == "tensor_scatter":
@@ -597,11 +656,22 @@ FORMS = [
     Form("multi-query-grouped-q", shape=MQA, repeat="grouped_q", qkv="grouped"),
     Form("rope-op", rope="op"),
     Form("rope-ms", rope="ms"),
+    Form("rope-gemma", rope="gemma"),
+    Form("rope-sections", rope="sections"),
+    Form("rope-sections-mixed", rope="sections_mixed"),
+    Form("rope-sections-split", rope="sections_split"),
+    Form("scale-fused", scaling="fused"),
+    Form("sparse", op="sparse", rope="inside", positions=False, cache="shared_buffer"),
     Form("interleaved", shape=Shape(interleaved=True)),
     Form("interleaved-op", shape=Shape(interleaved=True), rope="op"),
     Form("window", shape=Shape(window=5)),
     Form("window-long", shape=Shape(window=40), mask="padding"),
     Form("chunk", shape=Shape(chunk=6)),
+    Form("window-buffer", shape=Shape(window=12), mask="buffer"),
+    Form("warm", shape=Shape(warm=10)),
+    Form("warm-table", shape=Shape(warm=10), warmth="table", positions=False),
+    Form("warm-scores", shape=Shape(warm=10), warmth="scores"),
+    Form("warm-no-cache", shape=Shape(warm=10), cache="none", rope="compute"),
     Form("alibi", shape=Shape(kv=4, alibi=True)),
     Form("alibi-batch-heads", shape=Shape(kv=4, alibi=True), cache="batch_heads", qkv="per_head"),
     Form("sinks", shape=Shape(sinks=True)),

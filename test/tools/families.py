@@ -54,6 +54,10 @@ class Graph:
         gain = self.op("Add", gain, 1.0)
         return self.op("Add", self.op("Mul", y, gain), self.weight(HIDDEN, scale=0.1))
 
+    def layer_norm_plain(self, x):
+        d = self.op("Sub", x, self.op("ReduceMean", x, np.array([-1])))
+        return self.op("Div", d, self.op("Sqrt", self.op("Add", self.op("ReduceMean", self.op("Mul", d, d), np.array([-1])), 1e-5)))
+
     def silu(self, x):
         return self.op("Mul", x, self.op("Sigmoid", x))
 
@@ -81,10 +85,19 @@ def rotate(g, x, cos, sin):
     return g.op("Add", g.op("Mul", x, cos), g.op("Mul", turned, sin))
 
 
-def attention(g, x, tables, touch=lambda g, q, k: (q, k)):
-    q, k, v = (heads(g, g.linear(x, n * DIM, HIDDEN), n) for n in (HEADS, KV, KV))
+def attention(g, x, tables, touch=lambda g, q, k: (q, k), after=lambda g, q, k: (q, k), rows=lambda g, t: t, gated=False, mixed_heads=lambda g, x, t: t):
+    """rows: of every projection; touch, after: of the heads of q and k before and after their rotation; gated: by a half of q's projection;
+    mixed_heads: of the heads that attention gives, [batch, heads, seq, dim]."""
+    gate = None
+    if gated:
+        both = g.op("Reshape", g.linear(x, HEADS * 2 * DIM, HIDDEN), np.array([0, 0, HEADS, 2 * DIM]))
+        q, gate = g.op("Split", both, outputs=2, axis=-1, num_outputs=2)
+        q, gate = g.op("Transpose", q, perm=[0, 2, 1, 3]), g.op("Reshape", gate, np.array([0, 0, HEADS * DIM]))
+        k, v = (heads(g, rows(g, g.linear(x, KV * DIM, HIDDEN)), KV) for _ in range(2))
+    else:
+        q, k, v = (heads(g, rows(g, g.linear(x, n * DIM, HIDDEN)), n) for n in (HEADS, KV, KV))
     q, k = touch(g, q, k)
-    q, k = rotate(g, q, *tables), rotate(g, k, *tables)
+    q, k = after(g, rotate(g, q, *tables), rotate(g, k, *tables))
     shape = g.op("Shape", q)
     seq = g.op("Slice", shape, np.array([2]), np.array([3]))
 
@@ -97,7 +110,10 @@ def attention(g, x, tables, touch=lambda g, q, k: (q, k)):
     mask = g.op("Trilu", ones, upper=0)
     scores = g.op("Where", g.op("Cast", mask, to=TensorProto.BOOL), scores, -1e9)
     mixed = g.op("MatMul", g.op("Softmax", scores, axis=-1), repeat(v))
+    mixed = mixed_heads(g, x, mixed)
     flat = g.op("Reshape", g.op("Transpose", mixed, perm=[0, 2, 1, 3]), np.array([0, 0, HEADS * DIM]))
+    if gated:
+        flat = g.op("Mul", flat, g.op("Sigmoid", gate))
     return g.linear(flat, HIDDEN, HEADS * DIM)
 
 
@@ -235,6 +251,22 @@ def head_rms(g, q, k):
     return g.rms(q, DIM), g.rms(k, DIM, one_plus=True)
 
 
+def gains_per_head(g, q, k):
+    return g.op("Mul", g.rms(q, gain=False), g.weight(HEADS, 1, DIM, scale=0.1, offset=1.0)), g.op("Mul", g.layer_norm_plain(k), g.weight(KV, 1, DIM, scale=0.1, offset=1.0))
+
+
+def gate_per_head(g, x, mixed):
+    gate = g.op("Transpose", g.op("Sigmoid", g.linear(x, HEADS, HIDDEN)), perm=[0, 2, 1])
+    return g.op("Mul", mixed, g.op("Unsqueeze", gate, np.array([-1])))
+
+
+def differences(g, x, mixed):
+    """What the second half of the heads sees is taken from the first; a norm follows."""
+    a, b = g.op("Split", mixed, outputs=2, axis=1, num_outputs=2)
+    d = g.rms(g.op("Sub", a, g.op("Mul", b, 0.4)), DIM)
+    return g.op("Concat", d, g.op("Mul", b, 0.5), axis=1)
+
+
 def short_conv(g, x, taps=3):
     """Gated short convolution in place of attention."""
     b, c, v = (g.op("Transpose", g.linear(x, HIDDEN, HIDDEN), perm=[0, 2, 1]) for _ in range(3))
@@ -243,8 +275,20 @@ def short_conv(g, x, taps=3):
     return g.linear(g.op("Transpose", g.op("Mul", c, conv), perm=[0, 2, 1]), HIDDEN, HIDDEN)
 
 
-def decoder(ffn=swiglu, touch=None, norm=None, parallel=False, sandwich=False, first=None, scale=1.0, seed=1, rows_in=False, head=True):
-    g = Graph(seed)
+def linear_attention(rule, per_feature=False):
+    """Attention by a matrix per head (opset 27), with the gates that the rule has."""
+    def mix(g, x):
+        q, k, v = g.linear(x, HEADS * DIM, HIDDEN), g.linear(x, KV * DIM, HIDDEN), g.linear(x, KV * 2 * DIM, HIDDEN)
+        k = g.op("Mul", k, 0.3)
+        decay = g.op("Neg", g.op("Softplus", g.linear(x, KV * (DIM if per_feature else 1), HIDDEN))) if "gated" in rule else ""
+        beta = g.op("Sigmoid", g.linear(x, KV, HIDDEN)) if "delta" in rule else ""
+        y, _ = g.op("LinearAttention", q, k, v, "", decay, beta, outputs=2, q_num_heads=HEADS, kv_num_heads=KV, update_rule=rule)
+        return g.linear(y, HIDDEN, HEADS * 2 * DIM)
+    return mix
+
+
+def decoder(ffn=swiglu, norm=None, parallel=False, sandwich=False, first=None, scale=1.0, seed=1, rows_in=False, head=True, opset=20, check=True, **attention_parts):
+    g = Graph(seed, opset)
     norm = norm or (lambda g, x: g.rms(x))
     x = "inputs_embeds" if rows_in else g.op("Gather", g.weight(VOCAB, HIDDEN, scale=1.0), "input_ids", axis=0)
     if scale != 1.0:
@@ -252,7 +296,7 @@ def decoder(ffn=swiglu, touch=None, norm=None, parallel=False, sandwich=False, f
     tables = rope_tables(g, x if rows_in else "input_ids")
     for layer in range(LAYERS):
         n = norm(g, x)
-        mix = first(g, n) if first and layer == 0 else attention(g, n, tables, touch or (lambda g, q, k: (q, k)))
+        mix = first(g, n) if first and layer == 0 else attention(g, n, tables, **attention_parts)
         mix = norm(g, mix) if sandwich else mix
         if parallel:
             x = g.op("Add", x, g.op("Add", mix, ffn(g, n)))
@@ -261,14 +305,19 @@ def decoder(ffn=swiglu, touch=None, norm=None, parallel=False, sandwich=False, f
         y = ffn(g, norm(g, x))
         x = g.op("Add", x, norm(g, y) if sandwich else y)
     end = "logits" if head else "hidden_states"
-    g.nodes.append(helper.make_node("MatMul", [norm(g, x), g.weight(HIDDEN, VOCAB)], [end], name="/head") if head else
-                   helper.make_node("Identity", [norm(g, x)], [end], name="/end"))
+    y = norm(g, x)
+    if head == "pieces":
+        g.nodes.append(helper.make_node("Concat", [g.linear(y, VOCAB // 4, HIDDEN) for _ in range(4)], [end], name="/head", axis=-1))
+    else:
+        g.nodes.append(helper.make_node("MatMul", [y, g.weight(HIDDEN, VOCAB)], [end], name="/head") if head else
+                       helper.make_node("Identity", [y], [end], name="/end"))
     ids = helper.make_tensor_value_info("input_ids", TensorProto.INT64, ["batch", "sequence"])
     if rows_in:
         ids = helper.make_tensor_value_info("inputs_embeds", TensorProto.FLOAT, ["batch", "sequence", HIDDEN])
     logits = helper.make_tensor_value_info(end, TensorProto.FLOAT, ["batch", "sequence", VOCAB if head else HIDDEN])
     model = helper.make_model(helper.make_graph(g.nodes, "decoder", [ids], [logits], g.initializers), opset_imports=[helper.make_opsetid("", g.opset)], ir_version=9)
-    onnx.checker.check_model(model)
+    if check:
+        onnx.checker.check_model(model)
     return model
 
 
@@ -290,10 +339,22 @@ FAMILIES = {
     "moe-shared-expert": lambda: decoder(shared_expert),
     "head-l2": lambda: decoder(touch=head_l2),
     "head-rms": lambda: decoder(touch=head_rms),
+    "head-gains": lambda: decoder(touch=gains_per_head),
+    "head-gates": lambda: decoder(mixed_heads=gate_per_head),
+    "head-differences": lambda: decoder(mixed_heads=differences),
+    "head-in-pieces": lambda: decoder(head="pieces"),
+    "head-rms-after-rotation": lambda: decoder(after=lambda g, q, k: (g.rms(q, DIM), g.rms(k, DIM))),
+    "head-l2-after-rotation": lambda: decoder(after=head_l2),
+    "clamped-projections": lambda: decoder(rows=lambda g, t: g.op("Clip", t, -0.8, 0.8)),
+    "gated-attention": lambda: decoder(gated=True),
     "norm-without-weight": lambda: decoder(norm=lambda g, x: g.rms(x, gain=False)),
     "norm-one-plus": lambda: decoder(norm=lambda g, x: g.rms(x, one_plus=True)),
     "layer-norm-1p": lambda: decoder(norm=lambda g, x: g.layer_norm(x)),
     "sandwich": lambda: decoder(sandwich=True, scale=5.65),
     "parallel": lambda: decoder(parallel=True),
     "short-conv": lambda: decoder(first=short_conv),
+    "linear-attention": lambda: decoder(first=linear_attention("linear"), opset=27),
+    "linear-attention-delta": lambda: decoder(first=linear_attention("delta"), opset=27),
+    "linear-attention-gated": lambda: decoder(first=linear_attention("gated", per_feature=True), opset=27),
+    "linear-attention-gated-delta": lambda: decoder(first=linear_attention("gated_delta"), opset=27),
 }
