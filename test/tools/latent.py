@@ -19,6 +19,7 @@ class Form:
     pairs: bool = True         # the file turns pairs (2i, 2i + 1), brought to halves by a transpose; else halves
     cache: str = "expanded"    # none | latent | joined (one row of both): what the cache keeps
     absorbed: str = ""         # matmul | einsum: products of heads with the latent rows, whose up-projections are on the side of queries and results
+    scaled: str = "scores"     # operands: queries and transposed keys have a root of the scale each
     joined: str = "concat"     # slices: the heads' parts are written by ScatterND-free Pad and Add | sum: two products of scores
 
 
@@ -117,10 +118,14 @@ class Decoder:
             v = g.op("Concat", self.past(n, "value", [HEADS, "past", VALUE]), v, axis=2)
             self.output(k, f"present.{n}.key")
             self.output(v, f"present.{n}.value")
-        scores = g.op("MatMul", q, g.op("Transpose", k, perm=[0, 1, 3, 2]))
+        scale, k = (PLAIN + TURNED) ** -0.5, g.op("Transpose", k, perm=[0, 1, 3, 2])
+        if f.scaled == "operands":
+            q, k = g.op("Mul", q, scale ** 0.5), g.op("Mul", k, scale ** 0.5)
+        scores = g.op("MatMul", q, k)
         if f.joined == "sum" and f.cache != "expanded":
             scores = g.op("Add", scores, g.op("MatMul", q_turned, g.op("Transpose", k_turned, perm=[0, 1, 3, 2])))
-        scores = g.op("Mul", scores, (PLAIN + TURNED) ** -0.5)
+        if f.scaled == "scores":
+            scores = g.op("Mul", scores, scale)
         scores = g.op("Add", scores, self.mask)
         mixed = g.op("MatMul", g.op("Softmax", scores, axis=-1), v)
         flat = g.op("Reshape", g.op("Transpose", mixed, perm=[0, 2, 1, 3]), np.array([0, 0, HEADS * VALUE]))
@@ -168,6 +173,8 @@ FORMS = [
     Form("latent-expanded"),
     Form("latent-expanded-halves", pairs=False, low_rank_query=False),
     Form("latent-no-cache", cache="none"),
+    Form("latent-scaled-operands", scaled="operands"),
+    Form("latent-scaled-operands-no-cache", cache="none", scaled="operands"),
     Form("latent-kept", cache="latent"),
     Form("latent-kept-halves", cache="latent", pairs=False),
     Form("latent-sum", cache="none", pairs=False, joined="sum"),
