@@ -38,7 +38,16 @@ RowView Translator::constantOf(Value V) {
   Result<const eval::Tensor *> T = P.evaluate(V);
   if (!T)
     return fail(T.status().message());
-  RowView Out = C.constant(eval::load<float>(**T), (*T)->Shape);
+  std::vector<float> Data = eval::load<float>(**T), Below;
+  // Tables hold finite numbers; what hides a choice is 1 / 0.
+  for (float &X : Data) {
+    Below.push_back(std::isinf(X) ? 0.0f : 1.0f);
+    if (std::isinf(X))
+      X = std::copysign(1.0f, X);
+  }
+  RowView Out = C.constant(Data, (*T)->Shape);
+  if (llvm::is_contained(Below, 0.0f))
+    return C.map(kernels::RowDiv, Out, C.constant(Below, (*T)->Shape));
   Out.Whole = !eval::isFloat((*T)->Type);
   return Out;
 }

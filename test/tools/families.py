@@ -200,7 +200,7 @@ def grouped_sigmoid_moe(g, x):
     zeros = g.op("Mul", best, 0.0)
     mask = g.op("ScatterElements", zeros, chosen, g.op("Add", g.op("Mul", g.op("Cast", chosen, to=TensorProto.FLOAT), 0.0), 1.0), axis=2)
     wide = g.op("Reshape", g.op("Expand", g.op("Unsqueeze", mask, np.array([-1])), np.array([1, 1, 1, 2])), np.array([0, 0, EXPERTS]))
-    masked = g.op("Where", g.op("Cast", wide, to=TensorProto.BOOL), biased, -1e30)
+    masked = g.op("Where", g.op("Cast", wide, to=TensorProto.BOOL), biased, float("-inf"))
     _, choice = g.op("TopK", masked, np.array([2]), outputs=2)
     share = g.op("GatherElements", scores, choice, axis=2)
     share = g.op("Mul", g.op("Div", share, g.op("Add", g.op("ReduceSum", share, np.array([-1])), 1e-20)), 2.5)
