@@ -9,6 +9,7 @@
 #include "passes/raise/BatchedExperts.h"
 
 #include "passes/raise/Cone.h"
+#include "passes/raise/ExpertBody.h"
 #include "passes/raise/Experts.h"
 #include "passes/raise/Heads.h"
 #include "passes/raise/Match.h"
@@ -47,9 +48,6 @@ private:
   std::string findRows();
   std::string findSum();
   std::string proveSum();
-  bool features(Value V, SmallVector<int64_t> &Out);
-  Value between(Value V);
-  Value chosen(ArrayRef<int64_t> Features);
 
   func::FuncOp Main;
   Roles &R;
@@ -60,10 +58,6 @@ private:
 
   Batch Up, Down;
   Value X, Route, Sum;
-  int64_t Slots = 0;
-  FlatSymbolRefAttr UpWeight, UpBias;
-  std::string Why;
-  llvm::DenseMap<Value, Value> New;
 };
 
 std::optional<Batch> Layer::batchOf(onnx::MatMulOp MatMul) {
@@ -212,88 +206,6 @@ std::string Layer::proveSum() {
   return {};
 }
 
-/// The features of Up's result that V consists of, the same for every expert
-/// and token; false when V is no choice of them.
-bool Layer::features(Value V, SmallVector<int64_t> &Out) {
-  Cone C = coneOf(V, R, Mixing::None, Up.Result);
-  if (C.Leaves.size() != 1 || C.Leaves.front() != Up.Result)
-    return false;
-  for (Operation *Op : C.Ops)
-    if (!isMovement(Op))
-      return false;
-  Probe P(Main, R, Reader, Sample{0, Tokens, {}, 0});
-  int64_t E = Up.Experts, N = Up.N;
-  std::vector<double> Ids;
-  for (int64_t I = 0; I < E * Tokens * N; ++I)
-    Ids.push_back(double(I));
-  P.bind(Up.Result, eval::Tensor::ofFloats(DType::F64, {E, Tokens, N}, Ids));
-  Result<const eval::Tensor *> Got = P.evaluate(V);
-  if (!Got || (*Got)->count() % (E * Tokens) != 0)
-    return false;
-  int64_t Each = (*Got)->count() / (E * Tokens);
-  for (int64_t I = 0; I < (*Got)->count(); ++I) {
-    int64_t Id = int64_t(eval::floatAt(**Got, I));
-    if (I < Each)
-      Out.push_back(Id);
-    if (Id - I / Each * N != Out[size_t(I % Each)] ||
-        Out[size_t(I % Each)] >= N)
-      return false;
-  }
-  return true;
-}
-
-/// The first product by these rows of every expert's matrix.
-Value Layer::chosen(ArrayRef<int64_t> Features) {
-  SmallVector<int64_t> All;
-  bool Whole = int64_t(Features.size()) == Up.N;
-  for (int64_t E = 0; E < Up.Experts; ++E)
-    for (auto [I, F] : llvm::enumerate(Features)) {
-      All.push_back(E * Up.N + F);
-      Whole &= F == int64_t(I);
-    }
-  FlatSymbolRefAttr W = UpWeight, Bias = UpBias;
-  if (!Whole) {
-    W = Weights.rows(W, All);
-    Bias = Bias ? Weights.rows(Bias, All) : Bias;
-  }
-  return makeExperts(B, Up.MatMul.getLoc(), X, Route, W, Bias, Slots,
-                     Slots * int64_t(Features.size()), false, R);
-}
-
-/// V, between the products, as rows of the chosen experts.
-Value Layer::between(Value V) {
-  if (Value Known = New.lookup(V))
-    return Known;
-  SmallVector<int64_t> Features;
-  if (features(V, Features))
-    return New[V] = chosen(Features);
-  Operation *Op = V.getDefiningOp();
-  if (!isElementwiseOp(Op)) {
-    Why = "'" + nodeName(Op) + "' is no function of single features";
-    return {};
-  }
-  SmallVector<Value> Operands;
-  int64_t Most = 0;
-  for (Value Operand : Op->getOperands()) {
-    if (!R.isData(Operand) && !onnx::isNone(Operand) && !scalar(Operand)) {
-      Why = "'" + nodeName(Op) + "' takes a constant that is no number";
-      return {};
-    }
-    Operands.push_back(R.isData(Operand) ? between(Operand) : Operand);
-    if (!Why.empty())
-      return {};
-    if (R.isData(Operand))
-      Most = std::max(Most, featuresOf(Operands.back()));
-  }
-  Operation *Copy = B.clone(*Op);
-  Copy->setOperands(Operands);
-  RankedTensorType Rows = rowsLike(X, Most);
-  Copy->getResult(0).setType(RankedTensorType::get(
-      Rows.getShape(), getElementTypeOrSelf(V), Rows.getEncoding()));
-  R.markData(Copy->getResult(0));
-  return New[V] = Copy->getResult(0);
-}
-
 std::string Layer::run(onnx::MatMulOp MatMul, bool &Near) {
   std::optional<Batch> Last = batchOf(MatMul);
   if (!Last)
@@ -311,21 +223,29 @@ std::string Layer::run(onnx::MatMulOp MatMul, bool &Near) {
     return Reason;
   Operation *End = Sum.getDefiningOp();
   B.setInsertionPoint(End);
-  Slots = slotsOf(Route, Down.Experts, Main, R, Reader);
-  UpWeight = Weights.experts(Up.Weight, /*InOut=*/true);
+  FirstProduct First{Up.Result,
+                     {Up.Experts, Tokens, Up.N},
+                     Tokens,
+                     Up.N,
+                     X,
+                     Route,
+                     Up.Experts,
+                     slotsOf(Route, Down.Experts, Main, R, Reader),
+                     Weights.experts(Up.Weight, /*InOut=*/true),
+                     Up.Bias ? Weights.flat(*Up.Bias) : FlatSymbolRefAttr(),
+                     Up.MatMul.getLoc()};
   FlatSymbolRefAttr DownWeight = Weights.experts(Down.Weight, true), DownBias;
-  if (Up.Bias)
-    UpBias = Weights.flat(*Up.Bias);
   if (Down.Bias)
     DownBias = Weights.flat(*Down.Bias);
-  if (!UpWeight || !DownWeight || (Up.Bias && !UpBias) ||
+  if (!First.Weight || !DownWeight || (Up.Bias && !First.Bias) ||
       (Down.Bias && !DownBias))
     return "its codes cannot be cut into experts";
-  Value H = between(Down.MatMul.getA());
-  if (!Why.empty())
-    return Why;
+  ExpertBody Body(First, Main, R, Weights, Reader, B);
+  Value H = Body.rows(Down.MatMul.getA());
+  if (!H)
+    return Body.why();
   Value Out = makeExperts(B, Down.MatMul.getLoc(), H, Route, DownWeight,
-                          DownBias, Slots, Down.N, true, R);
+                          DownBias, First.Slots, Down.N, true, R);
   auto Type = cast<RankedTensorType>(Sum.getType());
   if (Type.getRank() == 2 && rankOf(Out) == 3) {
     Out = flattenRows(B, Out, Type);

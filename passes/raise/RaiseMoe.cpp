@@ -1,12 +1,14 @@
 // Mixtures of experts become llm.experts: each token is multiplied with the
 // matrices of the experts that the router chose, and with no other.
 //
-// Three spellings: loops that gather tokens (ExpertLoops makes sums of them),
-// sums over all experts, each times a weight that is 0 for most (here), and
-// batched products with a tensor of all experts (BatchedExperts). How the
+// Four spellings: loops that gather tokens (ExpertLoops makes sums of them),
+// sums over all experts, each times a weight that is 0 for most (here), batched
+// products with a tensor of all experts (BatchedExperts), and products with
+// matrices that the choice gathers from one (ChosenExperts). How the
 // router arrives at its weights does not matter: they are a function of token
 // rows, which raise-rowwise compiles, and how many are not 0 is measured.
 #include "passes/raise/BatchedExperts.h"
+#include "passes/raise/ChosenExperts.h"
 #include "passes/raise/ExpertLoops.h"
 #include "passes/raise/Experts.h"
 #include "passes/raise/Heads.h"
@@ -120,6 +122,7 @@ struct RaiseMoe : ReadingPass<impl::RaiseMoeBase<RaiseMoe>> {
     eraseDead(Body);
     WeightMaker Weights(getOperation());
     raiseMoeOps(Main, R, Weights);
+    raiseChosenExperts(Main, R, Weights, Reader);
     raiseBatchedExperts(Main, R, Weights, Reader);
     eraseDead(Body);
     // The whole of a sum before its parts.

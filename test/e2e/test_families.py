@@ -31,6 +31,12 @@ class Families(E2E):
                 _, got = self.run_tokens(art, TOKENS, 1, logits="all")
                 self.assertLess(rel_diff(got, want), TOLERANCE)
 
+    def test_gathers_of_different_choices_are_no_experts(self):
+        path = self.tmp / "alien.onnx"
+        onnx.save(families.decoder(lambda g, x: families.gathered_moe(g, x, alien=True)), path)
+        text = self.refused(3, "compile", path, "--f32", "-o", self.tmp / "alien.llmc")
+        self.assertIn("is not supported between tokens and logits", text)
+
     def reference(self, model, inputs):
         return onnx.reference.ReferenceEvaluator(model).run(None, inputs)[0][0]
 

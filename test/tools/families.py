@@ -240,6 +240,25 @@ def batched_moe(g, x):
     return g.op("Reshape", total, g.op("Shape", x))
 
 
+def gathered_moe(g, x, alien=False):
+    """Matrices of the chosen experts, gathered for every token. With `alien` the last product takes another choice, which is no
+    layer of experts."""
+    flat = g.op("Reshape", x, np.array([-1, HIDDEN]))
+    logits = g.linear(flat, EXPERTS, HIDDEN)
+    best, choice = g.op("TopK", logits, np.array([2]), outputs=2)
+    ids = g.op("Reshape", choice, np.array([-1]))
+    copies = g.op("Reshape", g.op("Expand", g.op("Unsqueeze", flat, np.array([1])), np.array([1, 2, 1])), np.array([-1, HIDDEN]))
+    up = g.op("MatMul", g.op("GatherND", g.weight(EXPERTS, 48, HIDDEN), g.op("Unsqueeze", ids, np.array([-1]))), g.op("Unsqueeze", copies, np.array([-1])))
+    up = g.op("Add", g.op("Squeeze", up, np.array([-1])), g.op("Gather", g.weight(EXPERTS, 48, scale=0.1), ids))
+    gate, other = (g.op("Slice", up, np.array([i]), np.array([48]), np.array([1]), np.array([2])) for i in (0, 1))
+    last = g.op("Reshape", g.op("TopK", g.op("Neg", logits), np.array([2]), outputs=2)[1], np.array([-1])) if alien else ids
+    down = g.op("MatMul", g.op("Unsqueeze", g.op("Mul", g.silu(gate), other), np.array([1])), g.op("Gather", g.weight(EXPERTS, 24, HIDDEN), last))
+    down = g.op("Add", g.op("Squeeze", down, np.array([1])), g.op("Gather", g.weight(EXPERTS, HIDDEN, scale=0.1), last))
+    w = g.op("Unsqueeze", g.op("Reshape", g.op("Softmax", best, axis=-1), np.array([-1])), np.array([-1]))
+    total = g.op("ReduceSum", g.op("Reshape", g.op("Mul", down, w), np.array([-1, 2, HIDDEN])), np.array([1]), keepdims=0)
+    return g.op("Reshape", total, g.op("Shape", x))
+
+
 # --- other parts ----------------------------------------------------------------------------------------------------------
 
 def head_l2(g, q, k):
@@ -336,6 +355,7 @@ FAMILIES = {
     "moe-grouped-sigmoid": lambda: decoder(grouped_sigmoid_moe),
     "moe-loop": lambda: decoder(loop_moe),
     "moe-batched": lambda: decoder(batched_moe),
+    "moe-gathered": lambda: decoder(gathered_moe),
     "moe-shared-expert": lambda: decoder(shared_expert),
     "head-l2": lambda: decoder(touch=head_l2),
     "head-rms": lambda: decoder(touch=head_rms),
