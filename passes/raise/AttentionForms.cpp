@@ -3,6 +3,7 @@
 // routers and norms are others' business.
 #include "passes/raise/AttentionForms.h"
 
+#include "passes/raise/Heads.h"
 #include "passes/raise/Match.h"
 #include "passes/raise/Roles.h"
 
@@ -92,39 +93,11 @@ private:
     return onnx::SoftmaxOp::create(B, Op->getLoc(), X.getType(), X, -1);
   }
 
-  static SmallVector<int64_t> lastSwapped(int64_t Rank) {
-    SmallVector<int64_t> Perm = llvm::to_vector(llvm::seq<int64_t>(0, Rank));
-    std::swap(Perm[size_t(Rank - 1)], Perm[size_t(Rank - 2)]);
-    return Perm;
-  }
-
-  /// What V is the transpose of; null if it is none of its last two dims.
-  static Value turnedFrom(Value V) {
-    auto T = producer<onnx::TransposeOp>(V);
-    return T && rankOf(V) >= 2 && T.getPerm() &&
-                   *T.getPerm() == ArrayRef<int64_t>(lastSwapped(rankOf(V)))
-               ? T.getData()
-               : Value();
-  }
-
   /// V with its last two dims swapped.
   Value turned(OpBuilder &B, Value V) {
-    if (Value From = turnedFrom(V))
+    if (Value From = transposedFrom(V))
       return From;
-    auto T = cast<RankedTensorType>(V.getType());
-    SmallVector<int64_t> Perm = lastSwapped(T.getRank()), Shape;
-    SmallVector<StringAttr> Exprs;
-    auto Known = dyn_cast_or_null<onnx::DimsAttr>(T.getEncoding());
-    for (int64_t D : Perm) {
-      Shape.push_back(T.getDimSize(D));
-      if (Known)
-        Exprs.push_back(Known.getExprs()[size_t(D)]);
-    }
-    auto Type = RankedTensorType::get(
-        Shape, T.getElementType(),
-        Known ? onnx::DimsAttr::get(B.getContext(), Exprs) : Attribute());
-    Value Out = onnx::TransposeOp::create(B, V.getLoc(), Type, V,
-                                          B.getDenseI64ArrayAttr(Perm));
+    Value Out = transposeLast(B, V.getLoc(), V);
     R.markData(Out);
     return Out;
   }
@@ -146,7 +119,7 @@ private:
   /// (a b)^T = b^T a^T, where nothing else uses the product.
   Value turnedProduct(Operation *Op) {
     Value From =
-        isa<onnx::TransposeOp>(Op) ? turnedFrom(Op->getResult(0)) : Value();
+        isa<onnx::TransposeOp>(Op) ? transposedFrom(Op->getResult(0)) : Value();
     auto Product =
         From ? From.getDefiningOp<onnx::MatMulOp>() : onnx::MatMulOp();
     if (!Product || onlyUser(From) != Op || !R.isData(Product.getA()) ||
@@ -162,7 +135,7 @@ private:
   /// v^T p^T = (p v)^T, whatever is done with it.
   Value turnedMix(Operation *Op) {
     auto Product = dyn_cast<onnx::MatMulOp>(Op);
-    Value P = Product ? turnedFrom(Product.getB()) : Value();
+    Value P = Product ? transposedFrom(Product.getB()) : Value();
     if (!P || !producer<onnx::SoftmaxOp>(P) || !R.isData(Product.getA()) ||
         rankOf(Product.getA()) != rankOf(P))
       return {};
@@ -179,8 +152,8 @@ private:
 
   Value turnedTwice(Operation *Op) {
     Value From =
-        isa<onnx::TransposeOp>(Op) ? turnedFrom(Op->getResult(0)) : Value();
-    return From ? turnedFrom(From) : Value();
+        isa<onnx::TransposeOp>(Op) ? transposedFrom(Op->getResult(0)) : Value();
+    return From ? transposedFrom(From) : Value();
   }
 
   void moveFactors();

@@ -92,4 +92,35 @@ Value mergeHeads(OpBuilder &B, Value Heads) {
   int64_t Features = Type.getDimSize(1) * Type.getDimSize(3);
   return reshapeRows(B, swapHeads(B, Heads), pick(Type, {0, 2, -1 - Features}));
 }
+
+static SmallVector<int64_t> lastSwapped(int64_t Rank) {
+  SmallVector<int64_t> Perm = llvm::to_vector(llvm::seq<int64_t>(0, Rank));
+  std::swap(Perm[size_t(Rank - 1)], Perm[size_t(Rank - 2)]);
+  return Perm;
+}
+
+Value transposedFrom(Value V) {
+  auto T = producer<onnx::TransposeOp>(V);
+  return T && rankOf(V) >= 2 && T.getPerm() &&
+                 *T.getPerm() == ArrayRef<int64_t>(lastSwapped(rankOf(V)))
+             ? T.getData()
+             : Value();
+}
+
+Value transposeLast(OpBuilder &B, Location Loc, Value V) {
+  auto Type = cast<RankedTensorType>(V.getType());
+  SmallVector<int64_t> Perm = lastSwapped(Type.getRank());
+  return onnx::TransposeOp::create(B, Loc, pick(Type, Perm), V,
+                                   B.getDenseI64ArrayAttr(Perm));
+}
+
+Value swapLast(OpBuilder &B, Value V) {
+  Value From = transposedFrom(V);
+  return From ? From : transposeLast(B, V.getLoc(), V);
+}
+
+Value reshapeTo(OpBuilder &B, Location Loc, Value V, ArrayRef<int64_t> Shape) {
+  auto Type = RankedTensorType::get(Shape, B.getF32Type());
+  return onnx::ReshapeOp::create(B, Loc, Type, V, integersOf(B, Loc, Shape));
+}
 } // namespace llmc::raise

@@ -1,4 +1,5 @@
-// Between flat rows [batch, seq, heads * dim] and the heads of a row.
+// Between flat rows [batch, seq, heads * dim] and the heads of a row, and other
+// views of values.
 #ifndef LLMC_PASSES_RAISE_HEADS_H
 #define LLMC_PASSES_RAISE_HEADS_H
 
@@ -33,6 +34,17 @@ mlir::Value splitHeads(mlir::OpBuilder &B, mlir::Value Flat, int64_t Heads,
 mlir::Value swapHeads(mlir::OpBuilder &B, mlir::Value X);
 /// [batch, heads, seq, dim] as flat rows.
 mlir::Value mergeHeads(mlir::OpBuilder &B, mlir::Value Heads);
+
+/// What V is the transpose of, when it is one of its last two dims; else null.
+mlir::Value transposedFrom(mlir::Value V);
+/// A transpose of the last two dims of V.
+mlir::Value transposeLast(mlir::OpBuilder &B, mlir::Location Loc,
+                          mlir::Value V);
+/// V with its last two dims swapped: what it is a transpose of where it is one.
+mlir::Value swapLast(mlir::OpBuilder &B, mlir::Value V);
+/// f32 values in another static shape of as many elements.
+mlir::Value reshapeTo(mlir::OpBuilder &B, mlir::Location Loc, mlir::Value V,
+                      mlir::ArrayRef<int64_t> Shape);
 
 } // namespace llmc::raise
 

@@ -6,6 +6,7 @@
 // a CPU.
 #include "passes/raise/QuantizedExperts.h"
 
+#include "passes/raise/Heads.h"
 #include "passes/raise/Match.h"
 
 #include <cmath>
@@ -32,7 +33,6 @@ private:
   Value integers(const Layer &L, ArrayRef<int64_t> Shape);
   Value floats(const Layer &L, ArrayRef<int64_t> Shape, std::string &Why);
   bool formOf(const Layer &L, ArrayRef<int64_t> Shape, std::string &Why);
-  Value cube(Value Matrix, ArrayRef<int64_t> Shape);
 
   onnx::MsQMoEOp Q;
   QuantizedMaker &Maker;
@@ -42,15 +42,6 @@ private:
   int64_t N = 0, K = 0;
   bool Turned = false; ///< codes lie as [K, N]
 };
-
-/// Seen as [E, rows, columns].
-Value Experts::cube(Value Matrix, ArrayRef<int64_t> Shape) {
-  Value Dims =
-      onnx::ConstantOp::create(B, Q.getLoc(), B.getI64TensorAttr(Shape));
-  return onnx::ReshapeOp::create(B, Q.getLoc(),
-                                 RankedTensorType::get(Shape, B.getF32Type()),
-                                 Matrix, Dims, uint64_t(0));
-}
 
 /// Bytes [E, R, K * bits / 8], each row a stream of bits.
 Value Experts::integers(const Layer &L, ArrayRef<int64_t> Shape) {
@@ -77,7 +68,7 @@ Value Experts::integers(const Layer &L, ArrayRef<int64_t> Shape) {
   }
   Value W =
       Maker.make(Q, {E * R, Columns}, {L.Weights, L.Scales, Zeros, {}}, I);
-  return W ? cube(W, {E, R, Columns}) : Value();
+  return W ? reshapeTo(B, Q.getLoc(), W, {E, R, Columns}) : Value();
 }
 
 /// Sets How, N, K and Turned from the dims of weights and scales.
@@ -157,15 +148,13 @@ Value Experts::floats(const Layer &L, ArrayRef<int64_t> Shape,
       return {};
     }
     if (Turned)
-      W = onnx::TransposeOp::create(
-          B, Q.getLoc(), RankedTensorType::get({N, K}, B.getF32Type()), W,
-          B.getDenseI64ArrayAttr({1, 0}));
+      W = transposeLast(B, Q.getLoc(), W);
     Parts.push_back(W);
   }
   Value All = onnx::ConcatOp::create(
       B, Q.getLoc(), RankedTensorType::get({E * N, K}, B.getF32Type()), Parts,
       int64_t(0));
-  return cube(All, {E, N, K});
+  return reshapeTo(B, Q.getLoc(), All, {E, N, K});
 }
 
 /// None for an absent operand; null with a reason when it cannot be one.

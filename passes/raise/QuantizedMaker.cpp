@@ -3,6 +3,7 @@
 #include "passes/raise/QuantizedMaker.h"
 
 #include "compiler/eval/Convert.h"
+#include "passes/raise/Heads.h"
 #include "passes/raise/Match.h"
 #include "passes/raise/QuantizedSlice.h"
 
@@ -376,11 +377,7 @@ Value QuantizedMaker::byAxisOfMany(Operation *At, ArrayRef<int64_t> Shape,
   if (!W || ArrayRef<int64_t>(Matrix) == Shape)
     return W;
   OpBuilder B(At);
-  Value Sizes =
-      onnx::ConstantOp::create(B, At->getLoc(), B.getI64TensorAttr(Shape));
-  return onnx::ReshapeOp::create(B, At->getLoc(),
-                                 RankedTensorType::get(Shape, B.getF32Type()),
-                                 W, Sizes, uint64_t(0));
+  return reshapeTo(B, At->getLoc(), W, Shape);
 }
 
 } // namespace llmc::raise

@@ -19,6 +19,7 @@
 #include "passes/raise/Block.h"
 #include "passes/raise/Cone.h"
 #include "passes/raise/HeadProducts.h"
+#include "passes/raise/Heads.h"
 #include "passes/raise/Match.h"
 #include "passes/raise/Passes.h"
 #include "passes/raise/Probe.h"
@@ -209,20 +210,6 @@ Value sideBySide(OpBuilder &B, Value X, Value Y, int64_t Axis) {
                                 ValueRange{First, Second}, Axis);
 }
 
-/// The last two dims of V swapped; what V is a transpose of where it is one.
-Value swapped(OpBuilder &B, Value V) {
-  int64_t Rank = rankOf(V);
-  SmallVector<int64_t> Perm = llvm::to_vector(llvm::seq<int64_t>(0, Rank));
-  std::swap(Perm[size_t(Rank - 1)], Perm[size_t(Rank - 2)]);
-  if (auto Done = producer<onnx::TransposeOp>(V);
-      Done && Done.getPerm() == ArrayRef<int64_t>(Perm))
-    return Done.getData();
-  RankedTensorType T = ranked(V), Out = withDimOf(T, Rank - 1, V, Rank - 2);
-  return onnx::TransposeOp::create(B, V.getLoc(),
-                                   withDimOf(Out, Rank - 2, V, Rank - 1), V,
-                                   B.getDenseI64ArrayAttr(Perm));
-}
-
 void Maker::joinScores() {
   Roles R(Main);
   auto Product = [&](Value V) {
@@ -243,13 +230,13 @@ void Maker::joinScores() {
     OpBuilder B(Add);
     Value Q = sideBySide(B, X.getA(), Y.getA(), Rank - 1);
     // As rows of heads, which is what others look for.
-    Value K =
-        Q ? sideBySide(B, swapped(B, X.getB()), swapped(B, Y.getB()), Rank - 1)
-          : Value();
+    Value K = Q ? sideBySide(B, swapLast(B, X.getB()), swapLast(B, Y.getB()),
+                             Rank - 1)
+                : Value();
     if (!K)
       continue;
     auto Both = onnx::MatMulOp::create(
-        B, Add.getLoc(), Add.getResult().getType(), Q, swapped(B, K));
+        B, Add.getLoc(), Add.getResult().getType(), Q, swapLast(B, K));
     Add.getResult().replaceAllUsesWith(Both);
     passed("raise-latent", Both, "one product of longer heads");
   }

@@ -36,18 +36,6 @@ struct Conv {
   llm::ActivationKind Act = llm::ActivationKind::none;
 };
 
-RankedTensorType turned(RankedTensorType Type) {
-  SmallVector<int64_t> Shape(Type.getShape());
-  std::swap(Shape[1], Shape[2]);
-  Attribute Known;
-  if (auto Dims = dyn_cast_or_null<onnx::DimsAttr>(Type.getEncoding())) {
-    SmallVector<StringAttr> Exprs(Dims.getExprs());
-    std::swap(Exprs[1], Exprs[2]);
-    Known = onnx::DimsAttr::get(Type.getContext(), Exprs);
-  }
-  return RankedTensorType::get(Shape, Type.getElementType(), Known);
-}
-
 struct RaiseState : ReadingPass<impl::RaiseStateBase<RaiseState>> {
   using ReadingPass::ReadingPass;
   int64_t Convs = 0, Records = 0;
@@ -101,10 +89,7 @@ struct RaiseState : ReadingPass<impl::RaiseStateBase<RaiseState>> {
     std::string Name = "conv" + std::to_string(Convs);
     llm::StateOp::create(Top, Loc, Name, "paged_rows", Convs++, 1,
                          C.Features - C.Features / 2, C.Features / 2);
-    auto Type = cast<RankedTensorType>(C.In.getType());
-    Value In = C.In;
-    auto Perm = B.getDenseI64ArrayAttr({0, 2, 1});
-    Value Rows = onnx::TransposeOp::create(B, Loc, turned(Type), In, Perm);
+    Value Rows = transposeLast(B, Loc, C.In);
     R.markData(Rows);
     auto New = llm::CausalConvOp::create(
         B, Loc, Rows.getType(), Rows, Name, Weights.flat(C.Weight).getValue(),
@@ -112,7 +97,8 @@ struct RaiseState : ReadingPass<impl::RaiseStateBase<RaiseState>> {
         uint64_t(C.Taps), C.Act);
     R.markData(New);
     Value Out = C.Out;
-    Value Back = onnx::TransposeOp::create(B, Loc, Out.getType(), New, Perm);
+    Value Back = onnx::TransposeOp::create(B, Loc, Out.getType(), New,
+                                           B.getDenseI64ArrayAttr({0, 2, 1}));
     R.markData(Back);
     Out.replaceAllUsesWith(Back);
     passed("raise-state", New,
@@ -169,8 +155,7 @@ struct RaiseState : ReadingPass<impl::RaiseStateBase<RaiseState>> {
       return Why;
     if (Rows) {
       OpBuilder B(&Op);
-      C.In = onnx::TransposeOp::create(B, Op.getLoc(), turned(Type), C.In,
-                                       B.getDenseI64ArrayAttr({0, 2, 1}));
+      C.In = transposeLast(B, Op.getLoc(), C.In);
       R.markData(C.In);
     }
     createConv(C, *C.Out.getDefiningOp(), R, Weights);
