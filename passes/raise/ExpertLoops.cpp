@@ -75,10 +75,6 @@ bool isScatter(Operation *Op) {
 bool isGather(Operation *Op) {
   return isa<onnx::GatherOp, onnx::GatherNDOp, onnx::GatherElementsOp>(Op);
 }
-bool adds(Operation *Op) {
-  auto Mode = Op->getAttrOfType<StringAttr>("reduction");
-  return Mode && Mode.getValue() == "add";
-}
 
 /// Everything that depends on the NonZero up to the scatter.
 std::string Loop::find() {
