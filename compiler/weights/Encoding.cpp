@@ -195,10 +195,17 @@ uint64_t codeRowBits(const Encoding &E) {
   return times(E.Pitch, uint64_t{codeBits(E)});
 }
 
+static bool isZeroStream(const Encoding &E) {
+  return E.Bits && E.Zero == E.Code;
+}
+
+unsigned zeroBits(const Encoding &E) {
+  return isZeroStream(E) ? codeBits(E) : bitsOf(E.Zero);
+}
+
 uint64_t zeroRowBits(const Encoding &E) {
-  bool Stream = E.Bits && E.Zero == E.Code;
-  uint64_t Row = times(E.ZeroPitch, Stream ? uint64_t{E.Bits} : bitsOf(E.Zero));
-  return Stream ? times(ceilDiv(Row, 8), 8) : Row;
+  uint64_t Row = times(E.ZeroPitch, uint64_t{zeroBits(E)});
+  return isZeroStream(E) ? times(ceilDiv(Row, 8), 8) : Row;
 }
 
 uint64_t codeBytes(const Encoding &E, uint64_t Rows) {

@@ -65,6 +65,8 @@ Result<Encoding> encodingOf(std::string_view Text);
 /// Bits of a code as the file holds it, and in a packed layout.
 unsigned codeBits(const Encoding &E);
 unsigned packedBits(const Encoding &E);
+/// Bits of a zero point as the file holds it.
+unsigned zeroBits(const Encoding &E);
 
 /// Bits from row to row of codes and of zero points.
 uint64_t codeRowBits(const Encoding &E);

@@ -186,10 +186,8 @@ Status QuantizedRows::read(const WeightSource &S, bool Transposed,
                   BlockRow, BlockRows, BlockCol, BlockCols, Store, S.Name));
   if (How->Zero == DType::None)
     return Status::success();
-  bool Stream = How->Bits && How->Zero == How->Code;
-  const ElementStrip::Form ZeroForm = {
-      How->Zero, Stream ? codeBits(*How) : bitsOf(How->Zero), zeroRowBits(*How),
-      false};
+  const ElementStrip::Form ZeroForm = {How->Zero, zeroBits(*How),
+                                       zeroRowBits(*How), false};
   bool AllZeros = BlockCol == 0 && BlockCols == How->ScalePitch;
   return Zeros.read(Q.Zeros, ZeroForm, BlockRow, BlockRows, BlockCol,
                     AllZeros ? How->ZeroPitch : BlockCols, Store, S.Name);
