@@ -282,6 +282,9 @@ def small_cases():
     case("linear_attention", "LinearAttention",
          [floats(1, 4, 8, scale=0.5), floats(1, 4, 8, scale=0.5), floats(1, 4, 12), floats(1, 2, 4, 6), -np.abs(floats(1, 4, 2)),
           rng.random((1, 4, 2)).astype(F)], 2, q_num_heads=2, kv_num_heads=2, update_rule="gated_delta", rtol=1e-3)
+    case("linear_attention_shared", "LinearAttention",
+         [floats(1, 4, 8, scale=0.5), floats(1, 4, 8, scale=0.5), floats(1, 4, 24), floats(1, 4, 4, 6), -np.abs(floats(1, 4, 4)),
+          rng.random((1, 4, 4)).astype(F)], 2, q_num_heads=2, kv_num_heads=4, update_rule="gated_delta", rtol=1e-3)
 
 
 def write(entry, out):

@@ -354,16 +354,15 @@ Status onlyDefaults(
   return Status::success();
 }
 
-/// Builds the standard op of the same operands with two results.
-void standardState(Expander &X, llvm::StringRef Mnemonic, unsigned Operands,
+/// Builds the standard op with two results; operand 3 is the state.
+void standardState(Expander &X, llvm::StringRef Mnemonic, ValueRange Operands,
                    ArrayRef<NamedAttribute> Attrs, Results &Out) {
   OperationState State(X.Node.Loc, ("onnx." + Mnemonic).str());
-  for (unsigned I = 0; I < Operands; ++I)
-    State.operands.push_back(X.in(I) ? X.in(I)
-                                     : llmc::onnx::NoneOp::create(
-                                           X.B, X.Node.Loc, X.B.getNoneType()));
+  for (Value V : Operands)
+    State.operands.push_back(
+        V ? V : llmc::onnx::NoneOp::create(X.B, X.Node.Loc, X.B.getNoneType()));
   State.addAttributes(Attrs);
-  Value Past = X.in(3) ? X.in(3) : X.in(0);
+  Value Past = Operands[3] ? Operands[3] : Operands[0];
   State.addTypes({UnrankedTensorType::get(X.elementOf(X.in(0))),
                   UnrankedTensorType::get(X.elementOf(Past))});
   Operation *Op = X.B.create(State);
@@ -383,17 +382,49 @@ Status causalConv(Expander &X, Results &Out) {
   if (X.integer("state_channels_last", -1) > 0)
     return X.unsupported("has state_channels_last 1, supported is 0");
   std::string Act = X.text("activation", "none");
-  standardState(X, "causal_conv_with_state", 4,
+  standardState(X, "causal_conv_with_state",
+                {X.in(0), X.in(1), X.in(2), X.in(3)},
                 {X.attr("activation", llvm::StringRef(Act))}, Out);
   return Status::success();
 }
 
+/// Size of the last axis, over a number.
+Value featuresOver(Expander &X, Value V, Value Count) {
+  Type I64 = X.B.getI64Type();
+  Value Features = X.op("shape", {V}, X.attr("start", int64_t(-1)), I64);
+  return X.op("div", {Features, Count}, {}, I64);
+}
+
+/// Rows of heads of Size features, each repeated where it is so that there are
+/// Heads of them.
+Value repeatHeads(Expander &X, Value V, Value Size, int64_t Heads) {
+  Type I64 = X.B.getI64Type();
+  NamedAttribute Axis = X.attr("axis", int64_t(0));
+  Value Times =
+      X.op("div", {X.ints({Heads}), featuresOver(X, V, Size)}, {}, I64);
+  Value Apart = X.op("concat", {X.ints({0, 0, -1, 1}), Size}, Axis, I64);
+  Value Wide = X.op("concat", {X.ints({1, 1, 1}), Times, X.ints({1})}, Axis);
+  return X.op("reshape", {X.op("expand", {X.op("reshape", {V, Apart}), Wide}),
+                          X.ints({0, 0, -1})});
+}
+
+/// With fewer heads of queries than of states, those of queries and keys serve
+/// several states each; the standard op does not have that.
 Status linearAttention(Expander &X, Results &Out) {
   LLMC_RETURN_IF_ERROR(onlyDefaults(X, {{"state_window", 0}}));
   std::string Rule = X.text("update_rule", "gated_delta");
-  standardState(X, "linear_attention", 6,
-                {X.attr("q_num_heads", X.integer("q_num_heads", 0)),
-                 X.attr("kv_num_heads", X.integer("kv_num_heads", 0)),
+  int64_t Queries = X.integer("q_num_heads", 0);
+  int64_t States = X.integer("kv_num_heads", 0);
+  Value Query = X.in(0), Key = X.in(1);
+  if (Queries > 0 && States > Queries && States % Queries == 0) {
+    Value Size = featuresOver(X, Query, X.ints({Queries}));
+    Query = repeatHeads(X, Query, Size, States);
+    Key = repeatHeads(X, Key, Size, States);
+    Queries = States;
+  }
+  standardState(X, "linear_attention",
+                {Query, Key, X.in(2), X.in(3), X.in(4), X.in(5)},
+                {X.attr("q_num_heads", Queries), X.attr("kv_num_heads", States),
                  X.attr("update_rule", llvm::StringRef(Rule)),
                  X.attr("scale", X.real("scale", 0.0f)),
                  X.attr("chunk_size", X.integer("chunk_size", 64))},
