@@ -3,6 +3,7 @@
 #include "passes/raise/RowTranslator.h"
 
 #include <cmath>
+#include <limits>
 
 using namespace mlir;
 
@@ -229,6 +230,22 @@ RowView Translator::normed(bool Layer) {
   return X;
 }
 
+/// A quotient by the sum of magnitudes or the root of squares; 0 where that is.
+RowView Translator::unit() {
+  RowView X = in(0);
+  int64_t A = axis(-1, int64_t(X.Shape.size()));
+  if (A < 0 || A >= int64_t(X.Shape.size()))
+    return fail("a norm has no such axis");
+  bool Root = attr("p", 2) == 2;
+  RowView Parts =
+      Root ? binary(kernels::RowMul, X, X) : unary(kernels::RowAbs, X);
+  RowView Norm = C.reduce(kernels::RowSum, Parts, A);
+  if (Root)
+    Norm = unary(kernels::RowSqrt, Norm);
+  RowView Least = C.constant(std::numeric_limits<float>::min());
+  return binary(kernels::RowDiv, X, binary(kernels::RowMax, Norm, Least));
+}
+
 RowView Translator::product(RowView A, RowView B) {
   if (A.Shape.empty() || B.Shape.empty())
     return fail("a product of scalars");
@@ -309,6 +326,8 @@ bool Translator::composite(StringRef Name) {
     set(softmax(Name == "log_softmax"));
   else if (Name == "layer_normalization" || Name == "rms_normalization")
     set(normed(Name == "layer_normalization"));
+  else if (Name == "lp_normalization")
+    set(unit());
   else if (Name == "mat_mul")
     set(product(in(0), in(1)));
   else if (Name == "gemm")

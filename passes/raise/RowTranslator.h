@@ -78,6 +78,7 @@ private:
   RowView reduced(llvm::StringRef Kind);
   RowView softmax(bool Log);
   RowView normed(bool Layer);
+  RowView unit();
   RowView product(RowView A, RowView B);
   RowView gemm();
   void set(RowView V) { Views[Op->getResult(0)] = V; }

@@ -294,10 +294,17 @@ def short_conv(g, x, taps=3):
     return g.linear(g.op("Transpose", g.op("Mul", c, conv), perm=[0, 2, 1]), HIDDEN, HIDDEN)
 
 
-def linear_attention(rule, per_feature=False):
+def unit_heads(g, x, heads):
+    """Each head by its length."""
+    return g.op("Reshape", g.op("LpNormalization", g.op("Reshape", x, np.array([0, 0, heads, DIM])), axis=-1, p=2), np.array([0, 0, heads * DIM]))
+
+
+def linear_attention(rule, per_feature=False, unit=False):
     """Attention by a matrix per head (opset 27), with the gates that the rule has."""
     def mix(g, x):
         q, k, v = g.linear(x, HEADS * DIM, HIDDEN), g.linear(x, KV * DIM, HIDDEN), g.linear(x, KV * 2 * DIM, HIDDEN)
+        if unit:
+            q, k = unit_heads(g, q, HEADS), unit_heads(g, k, KV)
         k = g.op("Mul", k, 0.3)
         decay = g.op("Neg", g.op("Softplus", g.linear(x, KV * (DIM if per_feature else 1), HIDDEN))) if "gated" in rule else ""
         beta = g.op("Sigmoid", g.linear(x, KV, HIDDEN)) if "delta" in rule else ""
@@ -377,4 +384,5 @@ FAMILIES = {
     "linear-attention-delta": lambda: decoder(first=linear_attention("delta"), opset=27),
     "linear-attention-gated": lambda: decoder(first=linear_attention("gated", per_feature=True), opset=27),
     "linear-attention-gated-delta": lambda: decoder(first=linear_attention("gated_delta"), opset=27),
+    "linear-attention-unit": lambda: decoder(first=linear_attention("delta", unit=True), opset=27),
 }
