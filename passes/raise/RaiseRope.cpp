@@ -15,6 +15,7 @@
 #include "passes/raise/Passes.h"
 #include "passes/raise/Probe.h"
 #include "passes/raise/ReadingPass.h"
+#include "passes/raise/RopeChoice.h"
 #include "passes/raise/RopeRows.h"
 #include "passes/raise/RopeTable.h"
 #include "passes/raise/RowMap.h"
@@ -241,24 +242,10 @@ static bool isRounded(Value V) {
   return false;
 }
 
-/// Tables of the file, read through the graph for all positions that they have:
-/// sines and cosines may be halves of one table, or rows of a gather.
+/// Tables of the file, read through the graph for all positions of a sample.
 std::string Finder::readFile(Value CosLeaf, Value SinLeaf, Table &T, Sample S) {
-  int64_t Rows = S.Seq;
   Probe All(Main, R, Reader, std::move(S));
-  auto Load = [&](Value Leaf, std::vector<float> &Out) -> std::string {
-    Result<const eval::Tensor *> Data = All.evaluate(Leaf);
-    if (!Data)
-      return Data.status().message();
-    const eval::Tensor &W = **Data;
-    if (W.count() == 0 || W.count() % Rows != 0)
-      return "its tables give shape " + eval::describe(W) + " for " +
-             std::to_string(Rows) + " positions";
-    int64_t Used = W.count() / Rows;
-    takeAngles(W, Used, Used, std::min<int64_t>(Rows, 4), T, Out);
-    return {};
-  };
-  return loadBoth(CosLeaf, SinLeaf, T, Load);
+  return readPlaces(All, CosLeaf, SinLeaf, T);
 }
 
 /// Tables of the file where the graph cannot be run for all positions at once:
@@ -318,6 +305,9 @@ std::string Finder::readTable(const Cone &C, Table &T) {
   if (!CosLeaf || !SinLeaf)
     return "no tables that are a constant and 0 at position 0";
   onnx::CosOp Cos = findAbove<onnx::CosOp>(CosLeaf);
+  if (auto Choice = findAbove<onnx::IfOp>(CosLeaf);
+      !Cos && Choice && Choice == findAbove<onnx::IfOp>(SinLeaf))
+    return readChoice(Main, R, Reader, Choice, CosLeaf, SinLeaf, T);
   int64_t Rows = Cos ? 0 : tableRows(CosLeaf);
   if (Cos && isRounded(Cos.getInput())) {
     Cos = {};

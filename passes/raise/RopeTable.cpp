@@ -83,4 +83,21 @@ loadBoth(Value CosLeaf, Value SinLeaf, RopeTable &T,
                                       : "cos and sin tables differ in size";
 }
 
+std::string readPlaces(Probe &All, Value CosLeaf, Value SinLeaf, RopeTable &T) {
+  int64_t Rows = All.sample().Seq;
+  auto Load = [&](Value Leaf, std::vector<float> &Out) -> std::string {
+    Result<const eval::Tensor *> Data = All.evaluate(Leaf);
+    if (!Data)
+      return Data.status().message();
+    const eval::Tensor &W = **Data;
+    if (W.count() == 0 || W.count() % Rows != 0)
+      return "its tables give shape " + eval::describe(W) + " for " +
+             std::to_string(Rows) + " positions";
+    int64_t Used = W.count() / Rows;
+    takeAngles(W, Used, Used, std::min<int64_t>(Rows, 4), T, Out);
+    return {};
+  };
+  return loadBoth(CosLeaf, SinLeaf, T, Load);
+}
+
 } // namespace llmc::raise

@@ -3,7 +3,7 @@
 #ifndef LLMC_PASSES_RAISE_ROPETABLE_H
 #define LLMC_PASSES_RAISE_ROPETABLE_H
 
-#include "compiler/eval/Tensor.h"
+#include "passes/raise/Probe.h"
 
 #include "mlir/IR/Value.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -40,6 +40,11 @@ int64_t tableRows(mlir::Value V);
 /// [1, Looked) have each twice, in halves or in pairs.
 void takeAngles(const eval::Tensor &W, int64_t Width, int64_t Used,
                 int64_t Looked, RopeTable &T, std::vector<float> &Out);
+/// Fills T with what the leaves give for the tokens of a sample that begins at
+/// position 0: sines and cosines may be halves of one table, or rows of a
+/// gather. Why not, or empty.
+std::string readPlaces(Probe &All, mlir::Value CosLeaf, mlir::Value SinLeaf,
+                       RopeTable &T);
 /// Fills the tables of cosines and sines by Load, which says why it cannot.
 std::string loadBoth(
     mlir::Value CosLeaf, mlir::Value SinLeaf, RopeTable &T,

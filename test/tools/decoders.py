@@ -491,6 +491,9 @@ class Decoder:
             self.presents += [pk, pv]
         return g.op("Transpose", g.op("Reshape", y, [0, 0, s.heads, s.dim]), perm=[0, 2, 1, 3]) if flat else y
 
+    def tables(self):  # of a rotation inside the op
+        return [self.g.weight(t, self.w[t]) for t in ("cos", "sin")]
+
     def group_query(self, h, n):
         g, s, f = self.g, self.s, self.f
         if f.op == "gqa_packed":
@@ -499,17 +502,14 @@ class Decoder:
         else:
             qkv = [self.matmul(h, f"{n}.{p}") for p in "qkv"]
         inside = f.rope == "inside"
-        tables = [g.weight(t, self.w[t]) for t in ("cos", "sin")] if inside else ["", ""]
+        tables = self.tables() if inside else ["", ""]
         scales = [g.weight(f"{n}.scale", np.full(1, CACHE_STEP, np.float32))] * 2 if f.cache == "int8" else []
         sink = [g.weight(f"{n}.sinks", self.w[f"{n}.sinks"])] if s.sinks else [""]
         tail = ["", "", *sink, *scales] if s.sinks or scales else []
         if s.qk_norm:
             tail += [""] * (7 - len(tail) - 2) + [g.weight(f"{n}.{p}norm", self.w[f"{n}.{p}norm"]) for p in "qk"]
         attrs = {"num_heads": s.heads, "kv_num_heads": s.kv, "scale": s.scale, "softcap": s.softcap, "do_rotary": int(inside), "rotary_interleaved": int(s.interleaved)}
-        if s.window:
-            attrs["local_window_size"] = s.window
-        if s.qk_norm:
-            attrs["qk_norm_epsilon"] = 1e-5
+        attrs |= ({"local_window_size": s.window} if s.window else {}) | ({"qk_norm_epsilon": 1e-5} if s.qk_norm else {})
         if scales:
             attrs |= {"k_quant_type": "PER_TENSOR", "v_quant_type": "PER_TENSOR", "kv_cache_bit_width": 8}
         last = g.cast(g.op("Sub", g.op("ReduceSum", "attention_mask", [1], keepdims=0), 1), TensorProto.INT32)

@@ -6,7 +6,7 @@ Used by test/e2e/test_spellings.py. Long because every spelling of every part st
 import dataclasses
 
 import numpy as np
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, numpy_helper
 
 import decoders
 from decoders import END, LAYERS, LOW, POSITIONS, Decoder, Form, Shape
@@ -362,6 +362,28 @@ class TypesOfTokens(FirstLayer):
         return self.g.op("Gather", self.g.weight("embed", self.w["embed"]), "token_type_ids", axis=0)
 
 
+class TablesByLength(Decoder):
+    """An If takes the tables; those of short sequences end where these do."""
+    short, low = 16, 16
+
+    def branch(self, name, rows, scale):
+        cos, sin = (numpy_helper.from_array((self.w[t][:rows] * np.float32(scale)).astype(np.float32)) for t in ("cos", "sin"))
+        nodes = [helper.make_node("Constant", [], [f"{name}_{t}"], value=v) for t, v in (("cos", cos), ("sin", sin))]
+        return helper.make_graph(nodes, name, [], [helper.make_tensor_value_info(f"{name}_{t}", F, None) for t in ("cos", "sin")])
+
+    def tables(self):
+        if not hasattr(self, "chosen"):
+            g = self.g
+            self.chosen = g.op("If", g.op("Greater", g.dim("attention_mask", 1), self.low), outputs=2,
+                               then_branch=self.branch("long", POSITIONS, 1.25), else_branch=self.branch("short", self.short, 1.0))
+        return self.chosen
+
+
+class ShortTablesEnd(TablesByLength):
+    """Sequences take a table beyond its last row."""
+    short = 12
+
+
 @dataclasses.dataclass(frozen=True)
 class Spelling:
     name: str
@@ -391,6 +413,10 @@ def spellings():
                     yield Spelling(f"{name}-{cache}", form=Form("x", shape=shape, cache=cache), tokens=40, refused=refused.get(name, ""), overrides=((method, function),))
     for base in (PastFirst, NewRows, AllLayers, Sinusoids, Types, TypesOfTokens):
         yield Spelling(base.__name__, base)
+    inside = Form("x", op="gqa_packed", rope="inside", positions=False)
+    for tokens in (12, 40):
+        yield Spelling(f"tables-by-length-{tokens}", TablesByLength, inside, tokens)
+    yield Spelling("short-tables-end", ShortTablesEnd, inside, 12, refused="its table has 12 positions, sequences that take it up to 16")
 
 
 ALL = list(spellings())
