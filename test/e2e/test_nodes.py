@@ -23,7 +23,7 @@ class Nodes(unittest.TestCase):
     def setUpClass(cls):
         """The cases stay in the build folder, under what they are made of: to write them takes longer than to run them."""
         every = "1" if SLOW else "25"
-        makers = [(ROOT / "tools/dev" / name).read_bytes() for name in ("node_cases.py", "node_extra.py")]
+        makers = [(ROOT / "tools/dev" / name).read_bytes() for name in ("node_cases.py", "node_extra.py", "node_known.py")]
         key = hashlib.sha256(repr([makers, version("onnx"), every]).encode()).hexdigest()[:16]
         cls.cases = SUITE.parent / f"node-cases-{key}"
         if not cls.cases.exists():

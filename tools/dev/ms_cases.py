@@ -207,6 +207,13 @@ def weight_cases():
     nbits("bias", bias=floats(6))
     nbits("g_idx", g_idx=rng.integers(0, 4, 64).astype(np.int32))
     nbits("block_128", k=256, block=128, zero="packed")
+    # Blocks that end short, zero points of half bytes, none at all; as prompt and as a single row.
+    for rows in (5, 1):
+        for zero in ("packed", None):
+            nbits(f"B31_{zero or 'no'}_zero_{rows}", k=40, block=32, zero=zero, rows=rows)
+            nbits(f"B31_odd_blocks_{zero or 'no'}_zero_{rows}", k=107 * 32, block=32, zero=zero, rows=rows, n=2)
+    for block in (16, 32, 64, 128, 256, 512):
+        nbits(f"B31_block_{block}", k=520, block=block, zero="packed", n=3)
     for kind, label in ((0, "fp4"), (1, "nf4")):
         case(f"bnb4_{label}", "MatMulBnb4", [floats(3, 32), codes(8 * 32 // 2), rng.random(8 * 32 // 16).astype(F)],
              K=32, N=8, block_size=16, quant_type=kind)

@@ -1,4 +1,5 @@
-"""Writes the node test cases of the installed onnx package, and our own of node_extra.py, as small models.
+"""Writes the node test cases of the installed onnx package, and our own of node_extra.py and node_known.py, as small
+models.
 
     node_cases.py OUT [--every N] [--match TEXT]
 
@@ -7,6 +8,7 @@ inputs as initializers, and `data.onnx`, whose outputs are the inputs and then t
 `NAME rtol inputs` per line; a case whose values are no numbers (strings, sequences, optionals) has `-` for its inputs and no files.
 """
 import argparse
+import itertools
 import warnings
 from pathlib import Path
 
@@ -16,6 +18,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 warnings.filterwarnings("ignore")  # the cases divide by zero on purpose
 import node_extra  # noqa: E402
+import node_known  # noqa: E402
 from onnx.backend.test import loader  # noqa: E402
 
 
@@ -91,7 +94,7 @@ def main():
     for case in cases[:: args.every]:
         inputs = write(case.model, case.data_sets[0], args.out / case.name) if case.model is not None and case.data_sets else None
         lines.append(f"{case.name} {case.rtol} {'-' if inputs is None else inputs}\n")
-    for name, model, inputs, outputs in node_extra.cases():
+    for name, model, inputs, outputs in itertools.chain(node_extra.cases(), node_known.cases()):
         if args.match in name:
             lines.append(f"{name} 1e-4 {write(model, (inputs, outputs), args.out / name)}\n")
     (args.out / "cases.txt").write_text("".join(lines))
