@@ -149,6 +149,8 @@ struct BindInputs : impl::BindInputsBase<BindInputs> {
     });
     if (!Types || StringRef(Low).contains("pos"))
       return;
+    Main.emitWarning() << "input '" << (Name ? Name.getValue() : StringRef())
+                       << "' is taken as 0 for every token";
     for (const Use &U : Uses) {
       auto Gather = cast<onnx::GatherOp>(U.Operand->getOwner());
       auto Table = cast<RankedTensorType>(Gather.getData().getType());

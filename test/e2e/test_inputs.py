@@ -109,6 +109,13 @@ class Inputs(E2E):
                 change(model)
                 self.assertEqual(self.tokens_of(model, change.__name__), want)
 
+    def test_types_that_are_not_asked_for_are_named(self):
+        model = decoders.model(Form("plain"))
+        token_types(model)
+        onnx.save(model, self.tmp / "types.onnx")
+        done = self.ok("compile", self.tmp / "types.onnx", *FLAGS, "--stop-after", "raise", "--emit", "llm")
+        self.assertEqual(done.stderr.count("warning: input 'token_type_ids' is taken as 0 for every token"), 1, done.stderr)
+
 
 if __name__ == "__main__":
     unittest.main()
