@@ -40,12 +40,28 @@ static Status checkInput(BlockArgument Arg) {
   return Status::success();
 }
 
+/// Rows of tokens are told from features by a number of tokens that is not
+/// known. One token at a time is what a file for single steps takes.
+static Status checkTokens(func::FuncOp Graph) {
+  raise::Roles R(Graph);
+  int64_t Count = R.fixedTokens();
+  if (Count <= 1)
+    return Status::success();
+  return unsupportedError(
+      "graph input '" + raise::argName(R.find(raise::Role::Tokens)).str() +
+      "' takes exactly " + std::to_string(Count) +
+      " tokens, expected any number: export the model with a sequence length "
+      "that is not fixed");
+}
+
 Status checkInputs(ModuleOp Module) {
-  if (func::FuncOp Graph = raise::graphOf(Module))
-    for (BlockArgument Arg : Graph.getArguments())
-      if (!Arg.use_empty())
-        LLMC_RETURN_IF_ERROR(checkInput(Arg));
-  return Status::success();
+  func::FuncOp Graph = raise::graphOf(Module);
+  if (!Graph)
+    return Status::success();
+  for (BlockArgument Arg : Graph.getArguments())
+    if (!Arg.use_empty())
+      LLMC_RETURN_IF_ERROR(checkInput(Arg));
+  return checkTokens(Graph);
 }
 
 } // namespace llmc

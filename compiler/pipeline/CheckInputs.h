@@ -10,7 +10,8 @@
 namespace llmc {
 
 /// Unsupported: an input that something reads has no rank, or fixes more
-/// elements than a sample may have. Names the input and both numbers.
+/// elements than a sample may have, or the ids are a fixed number of tokens.
+/// Names the input and both numbers.
 Status checkInputs(mlir::ModuleOp Module);
 
 } // namespace llmc

@@ -1,7 +1,8 @@
 """Faults that users reported against similar importers, each reduced to a small decoder with a known right answer.
 
-The rows on single ops (B04, B05, B25, B26, B38 to B42, B45 to B47) are tools/dev/graph_cases.py, run by test_import_numbers.py; those on damaged
-files (B44) are test_bad.py; B43 and B81 are test/compiler/weights/PackTest.cpp; B79 and B67 are here, as compiling is their subject.
+The rows on single ops (B04, B05, B25, B26, B38 to B42, B45 to B47) are tools/dev/graph_cases.py, run by test_import_numbers.py, and
+tools/dev/node_known.py, run by test_nodes.py; those on damaged files (B44) are test_bad.py; B43 and B81 are test/compiler/weights/PackTest.cpp; B79 and
+B67 are here, as compiling is their subject. What is computed is test_known_failures_numbers.py and test_known_failures_fusion.py.
 """
 import itertools
 import sys

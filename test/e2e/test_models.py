@@ -27,28 +27,38 @@ class Row(C.Structure):
 
 def chunk_logits(art, tokens, chunk, threads, token_class):
     """Logits of all tokens, fed through llmc.h in steps of at most `chunk`."""
+    return engine_logits(art, [tokens], chunk, threads, token_class)[0]
+
+
+def engine_logits(art, prompts, chunk, threads, token_class):
+    """The same of several prompts, one after another in one engine, each a sequence of its own."""
     lib = C.CDLL(str(next(BIN.parent.glob("**/libllmc.so"))))
 
     def call(name, *args):
         getattr(lib, name).restype = C.c_void_p
         if getattr(lib, name)(*args):
             raise RuntimeError(f"{name} failed")
-    model, engine, sequence = C.c_void_p(), C.c_void_p(), C.c_void_p()
+    model, engine = C.c_void_p(), C.c_void_p()
     options = ModelOptions(C.sizeof(ModelOptions), b"cpu", threads, 0)
     call("llmc_model_load", str(art).encode(), C.byref(options), C.byref(model))
     info = ModelInfo(C.sizeof(ModelInfo))
     lib.llmc_model_get_info(model, C.byref(info))
     call("llmc_engine_create", model, None, C.byref(engine))
-    call("llmc_sequence_create", engine, C.byref(sequence))
-    out = np.full((len(tokens), info.vocab), np.nan, np.float32)
-    for at in range(0, len(tokens), chunk):
-        part = tokens[at:at + chunk]
-        rows = (Row * len(part))(*[Row(sequence, t, token_class, True) for t in part])
-        to = out[at:at + len(part)]
-        call("llmc_engine_forward", engine, rows, C.c_size_t(len(part)), to.ctypes.data_as(C.c_void_p), C.c_size_t(to.size))
-    for name, what in (("llmc_sequence_destroy", sequence), ("llmc_engine_destroy", engine), ("llmc_model_destroy", model)):
-        getattr(lib, name)(what)
-    return out
+    outs = []
+    for tokens in prompts:
+        sequence, out = C.c_void_p(), np.full((len(tokens), info.vocab), np.nan, np.float32)
+        call("llmc_sequence_create", engine, C.byref(sequence))
+        for at in range(0, len(tokens), chunk):
+            part = tokens[at:at + chunk]
+            rows = (Row * len(part))(*[Row(sequence, t, token_class, True) for t in part])
+            to, given = out[at:at + len(part)], bytes(rows)
+            call("llmc_engine_forward", engine, rows, C.c_size_t(len(part)), to.ctypes.data_as(C.c_void_p), C.c_size_t(to.size))
+            assert bytes(rows) == given  # the caller's
+        lib.llmc_sequence_destroy(sequence)
+        outs.append(out)
+    lib.llmc_engine_destroy(engine)
+    lib.llmc_model_destroy(model)
+    return outs
 
 
 class Models(E2E):
