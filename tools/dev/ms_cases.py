@@ -236,7 +236,7 @@ def weight_cases():
          [u8, s8, scale, floats(5, scale=0.01), np.array(120, np.uint8), None, floats(5)], rtol=1e-3)
     case("dynamic_quantize_matmul", "DynamicQuantizeMatMul", [floats(3, 8), s8, floats(5, scale=0.01), None, floats(5)], rtol=1e-3)
     case("qlinear_add", "QLinearAdd", [codes(2, 8), F(0.1), np.uint8(100), codes(2, 8), F(0.05), np.uint8(90), F(0.15), np.uint8(128)])
-    case("qlinear_mul", "QLinearMul", [codes(2, 8), F(0.1), np.uint8(100), codes(2, 8), F(0.05), np.uint8(90), F(0.6), np.uint8(128)])
+    case("qlinear_mul", "QLinearMul", [codes(2, 8), F(0.1), np.uint8(100), codes(2, 8), F(0.05), np.uint8(90), F(0.61), np.uint8(128)])
     case("qlinear_sigmoid", "QLinearSigmoid", [codes(2, 8), F(0.05), np.uint8(128), F(1 / 256), np.uint8(0)])
 
 
