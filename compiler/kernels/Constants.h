@@ -36,6 +36,10 @@ enum ActPolicy : int64_t { XF32 = 0, XI8 = 1 };
 /// Rows that a kernel works on: all T token rows or the R logit rows.
 enum RowDomain : int64_t { RowsT = 0, RowsR = 1 };
 
+/// Largest head, of keys or values, that the kernels of all targets have room
+/// for; latent rows with a rotated part have 576.
+constexpr int64_t MaxHeadDim = 640;
+
 } // namespace llmc::kernels
 
 #endif // LLMC_COMPILER_KERNELS_CONSTANTS_H

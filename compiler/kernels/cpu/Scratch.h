@@ -10,15 +10,14 @@
 #ifndef LLMC_COMPILER_KERNELS_CPU_SCRATCH_H
 #define LLMC_COMPILER_KERNELS_CPU_SCRATCH_H
 
+#include "compiler/kernels/Constants.h"
+
 #include <stdint.h>
 
 namespace llmc::kernels {
 
 /// Positions per attention segment (a constant of the numerics).
 constexpr int64_t SegmentTokens = 256;
-/// Largest head, of keys or values, that the kernels have room for on their
-/// stacks; latent rows with a rotated part have 576.
-constexpr int64_t MaxHeadDim = 640;
 /// Largest number of rows of a step whose attention is split by segments.
 constexpr int64_t PartialRows = 8;
 

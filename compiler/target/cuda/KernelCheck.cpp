@@ -82,7 +82,7 @@ Status checkRequest(const KernelRequest &R) {
   for (const char *Name : {"heads", "kv_heads", "experts", "slots", "taps"})
     LLMC_RETURN_IF_ERROR(Limit(Name, 1, 65535));
   for (const char *Name : {"head_dim", "v_head_dim"})
-    LLMC_RETURN_IF_ERROR(Limit(Name, 1, 640));
+    LLMC_RETURN_IF_ERROR(Limit(Name, 1, kernels::MaxHeadDim));
   LLMC_RETURN_IF_ERROR(Limit("rotary_half", 0, 256));
   for (const char *Name : {"window", "chunk"})
     LLMC_RETURN_IF_ERROR(Limit(Name, 0, std::numeric_limits<int32_t>::max()));
