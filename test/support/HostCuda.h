@@ -252,11 +252,9 @@ void mmaTile(float (&)[4], const unsigned (&)[4], unsigned, unsigned) {
 }
 inline void launchDependents() { noHostForm(); }
 inline void waitForEarlier() { noHostForm(); }
-template <bool> void loadWords(const unsigned char *, unsigned (&)[4]) {
+template <bool, int N> void loadWords(const unsigned char *, unsigned (&)[N]) {
   noHostForm();
 }
-inline void loadWords(const unsigned char *, unsigned (&)[2]) { noHostForm(); }
-inline void loadWords(const unsigned char *, unsigned (&)[1]) { noHostForm(); }
 } // namespace llmc
 
 #include "test/support/HostTensor.h"

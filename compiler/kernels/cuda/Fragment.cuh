@@ -68,10 +68,8 @@ template <int WType, int K> struct Fragment {
 #pragma unroll
       for (int I = 0; I != 8; ++I)
         Out[I] = Part[I / 4][I % 4];
-    } else if constexpr (Words == 4) {
-      loadWords<false>(At, Out);
     } else {
-      loadWords(At, Out);
+      loadWords<false>(At, Out);
     }
   }
 

@@ -229,16 +229,8 @@ template <typename S> struct ExpertStore : ExpertTiles<S> {
       int Place = List.Place[Token];
       float *To = S::Combine ? ExpertScratch<S>::sums(Xq, Place)
                              : Out + static_cast<size_t>(Place) * S::N;
-#pragma unroll
-      for (int R = 0; R != S::Tiles; ++R) {
-        int Feature = (Group * S::Tiles + R) * 16 + laneRow(I);
-        if (S::N % (16 * S::Tiles) != 0 && Feature >= S::N)
-          continue;
-        float V = C[R][I];
-        if constexpr (S::HasBias)
-          V += Bias[Feature];
-        To[Feature] = V;
-      }
+      storeFeatures<S>(Bias, Group, I, C,
+                       [&](int Feature, float V) { To[Feature] = V; });
     }
   }
 };
@@ -262,8 +254,7 @@ expertsTile(const Counts *C, const float *, const float *,
     if (Count <= 0)
       break;
     typename F::Step Next[2];
-    F::template load<false>(G.Tile[0], 0, Next[0]);
-    F::template load<false>(G.Tile[1], 0, Next[1]);
+    G.loadFirst(Next);
     tileTokens<S>(To, Sh, G, Next, 0, Count, [&](int Token) {
       return ExpertScratch<S>::row(Xq, List.Place[Token < Count ? Token : 0]);
     });

@@ -11,6 +11,24 @@ __device__ __forceinline__ int laneToken(int I) {
   return (laneOf() & 3) * 2 + I % 2;
 }
 
+/// Calls To(feature, sum with bias) for what a lane holds of one token: number I
+/// of each tile of a group.
+template <typename S, typename Put>
+__device__ __forceinline__ void
+storeFeatures(const float *__restrict__ Bias, int Group, int I,
+              const float (&C)[S::Tiles][4], const Put &To) {
+#pragma unroll
+  for (int R = 0; R != S::Tiles; ++R) {
+    int Feature = (Group * S::Tiles + R) * 16 + laneRow(I);
+    if (S::N % (16 * S::Tiles) != 0 && Feature >= S::N)
+      continue;
+    float V = C[R][I];
+    if constexpr (S::HasBias)
+      V += Bias[Feature];
+    To(Feature, V);
+  }
+}
+
 template <typename S> struct LinearStore {
   enum : int {
     TileCount = (S::N + 15) / 16,
@@ -47,16 +65,9 @@ template <typename S> struct LinearStore {
         }
         put(Token, Feature, activate<S::Glu>(Gate) * Up);
       } else {
-#pragma unroll
-        for (int R = 0; R != S::Tiles; ++R) {
-          int Feature = (Group * S::Tiles + R) * 16 + laneRow(I);
-          if (S::N % (16 * S::Tiles) != 0 && Feature >= S::N)
-            continue;
-          float V = C[R][I];
-          if constexpr (S::HasBias)
-            V += Bias[Feature];
+        storeFeatures<S>(Bias, Group, I, C, [&](int Feature, float V) {
           put(Token, Feature, activate<S::Act>(V));
-        }
+        });
       }
     }
   }

@@ -56,10 +56,24 @@ template <typename S> struct TileGroup {
                         Store::tile(Own ? Group : Store::Groups - 1, R)) *
                         Fragment<S::WType, S::K>::TileBytes;
   }
+  using F = Fragment<S::WType, S::K>;
+  /// Four scales of each row and step leave no registers to load them ahead:
+  /// sm_120 would spill.
+  enum : bool { Ahead = F::Together < 4 };
+  __device__ __forceinline__ void load(int Step,
+                                       typename F::Step (&To)[2]) const {
+    F::template load<false>(Tile[0], Step, To[0]);
+    F::template load<false>(Tile[1], Step, To[1]);
+  }
+  /// The weights of the first step, when they are loaded ahead.
+  __device__ __forceinline__ void loadFirst(typename F::Step (&To)[2]) const {
+    if constexpr (Ahead)
+      load(0, To);
+  }
 };
 
 /// Products of the warp's tiles with tokens 0 … Count - 1 of the block, whose
-/// numbers for To begin with Row0. Next holds the weights of the first step.
+/// numbers for To begin with Row0. Next is what G.loadFirst gave.
 template <typename S, typename Store, typename Rows>
 __device__ __forceinline__ void
 tileTokens(const Store &To, TileShared<S> &Sh, const TileGroup<S> &G,
@@ -67,9 +81,7 @@ tileTokens(const Store &To, TileShared<S> &Sh, const TileGroup<S> &G,
            int Count, const Rows &RowOf) {
   using F = Fragment<S::WType, S::K>;
   int Token0 = warpOf() / 4 * GroupTokens;
-  // Four scales of each row and step leave no registers to load them ahead:
-  // sm_120 would spill.
-  constexpr bool Ahead = F::Together < 4;
+  constexpr bool Ahead = TileGroup<S>::Ahead;
   typename F::Step Now[2];
 #pragma unroll
   for (int I = 0; I != S::Stages - 1; ++I)
@@ -77,10 +89,8 @@ tileTokens(const Store &To, TileShared<S> &Sh, const TileGroup<S> &G,
   float Sum[2][GroupTiles][4] = {}, Whole[2][GroupTiles][4] = {};
 #pragma unroll 1
   for (int Step = 0; Step != F::Steps; ++Step) {
-    if constexpr (!Ahead) {
-      F::template load<false>(G.Tile[0], Step, Now[0]);
-      F::template load<false>(G.Tile[1], Step, Now[1]);
-    }
+    if constexpr (!Ahead)
+      G.load(Step, Now);
     waitCopies<S::Stages - 2>();
     __syncthreads();
     copyStep<S>(Sh, Step + S::Stages - 1, RowOf);
@@ -88,10 +98,8 @@ tileTokens(const Store &To, TileShared<S> &Sh, const TileGroup<S> &G,
       Now[0] = Next[0];
       Now[1] = Next[1];
     }
-    if (Ahead && Step + 1 < F::Steps) {
-      F::template load<false>(G.Tile[0], Step + 1, Next[0]);
-      F::template load<false>(G.Tile[1], Step + 1, Next[1]);
-    }
+    if (Ahead && Step + 1 < F::Steps)
+      G.load(Step + 1, Next);
     const unsigned char *Stage =
         &Sh.Stage[Step % S::Stages][0][0] + Token0 * 64 + laneOf() * 16;
     addStep<F, 2, GroupTiles>(Sum, Now, [&](int J, int H, unsigned (&B)[4]) {
@@ -145,8 +153,7 @@ __device__ __forceinline__ void tileProduct(const Store &To, int Total,
   }
   TileGroup<S> G(To, W);
   typename F::Step Next[2];
-  F::template load<false>(G.Tile[0], 0, Next[0]);
-  F::template load<false>(G.Tile[1], 0, Next[1]);
+  G.loadFirst(Next);
   if constexpr (S::Early)
     waitForEarlier();
   int Last = Total - 1;

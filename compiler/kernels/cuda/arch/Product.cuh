@@ -102,14 +102,10 @@ __device__ __forceinline__ void loadWords(const unsigned char *At,
                  : "=r"(W[0]), "=r"(W[1])
                  : "l"(At));
 }
-__device__ __forceinline__ void loadWords(const unsigned char *At,
-                                          unsigned (&W)[2]) {
-  asm volatile("ld.global.v2.u32 {%0, %1}, [%2];"
-               : "=r"(W[0]), "=r"(W[1])
-               : "l"(At));
-}
+template <bool Once>
 __device__ __forceinline__ void loadWords(const unsigned char *At,
                                           unsigned (&W)[1]) {
+  static_assert(!Once, "numbers of blocks are read by many lanes");
   asm volatile("ld.global.u32 %0, [%1];" : "=r"(W[0]) : "l"(At));
 }
 
