@@ -25,6 +25,7 @@
 #include <cmath>
 #include <map>
 #include <memory>
+#include <utility>
 
 namespace llmc::raise {
 #define GEN_PASS_DEF_RAISEROPE
@@ -93,9 +94,10 @@ private:
   std::string matchCone(const Cone &C, bool Whole, Rotation &Out, Table &T,
                         bool &Near);
   std::string readTable(const Cone &C, Table &T);
-  std::string readLong(Value CosLeaf, Value SinLeaf, onnx::CosOp Cos, Table &T);
+  std::string readLong(Value CosLeaf, Value SinLeaf, onnx::CosOp Cos,
+                       int64_t Rows, Table &T);
   std::string findThreshold(Value CosLeaf, Value SinLeaf, bool Computed,
-                            int64_t &Threshold);
+                            int64_t &Threshold, int64_t &Reach);
   std::string readAngles(onnx::CosOp Cos, Table &T, Probe &From);
   std::string checkFar(onnx::CosOp Cos, const Table &T, bool Columns,
                        size_t Step);
@@ -315,7 +317,9 @@ std::string Finder::readTable(const Cone &C, Table &T) {
   }
   if (!Cos && Rows < 2)
     return "no Cos op and no table of the file above the rotation";
-  std::string Why = findThreshold(CosLeaf, SinLeaf, bool(Cos), T.Threshold);
+  int64_t Reach = Rows;
+  std::string Why =
+      findThreshold(CosLeaf, SinLeaf, bool(Cos), T.Threshold, Reach);
   if (!Why.empty())
     return Why;
   T.Scaling = Scaling;
@@ -330,19 +334,24 @@ std::string Finder::readTable(const Cone &C, Table &T) {
         CosLeaf, SinLeaf, T,
         Sample{0, T.Threshold ? std::min(Rows, T.Threshold) : Rows, {}, 0});
   }
-  return Why.empty() && T.Threshold ? readLong(CosLeaf, SinLeaf, Cos, T) : Why;
+  return Why.empty() && T.Threshold ? readLong(CosLeaf, SinLeaf, Cos, Reach, T)
+                                    : Why;
 }
 
 /// Tables may be others for long sequences: looks for the length from which on
-/// they are, by what position 1 gives. 0 when they always are the same.
+/// they are, by what position 1 gives. 0 when they always are the same. Tables
+/// of the file are first asked for position 1 alone, then beside others: those
+/// may choose, but end with the table, and Reach is how many there are.
 std::string Finder::findThreshold(Value CosLeaf, Value SinLeaf, bool Computed,
-                                  int64_t &Threshold) {
+                                  int64_t &Threshold, int64_t &Reach) {
   Threshold = 0;
   if (!R.find(Role::Positions) || !Past || R.fixedTokens() > 0)
     return {};
+  bool Beside = Computed;
   auto At = [&](int64_t Length, std::vector<double> &Out) {
     Probe P(Main, R, Reader,
-            Sample{Length - 2, 2, {1, Computed ? Length - 1 : 1}, 0});
+            Sample{Length - 2, 2, {1, Beside ? Length - 1 : 1}, 0});
+    Out.clear();
     for (Value Leaf : {CosLeaf, SinLeaf}) {
       Result<const eval::Tensor *> Got = P.evaluate(Leaf);
       if (!Got || (*Got)->count() % 2 != 0)
@@ -358,13 +367,26 @@ std::string Finder::findThreshold(Value CosLeaf, Value SinLeaf, bool Computed,
       Equal = std::abs(A[I] - B[I]) <= 1e-6;
     return Equal;
   };
-  std::vector<double> Short, Last;
-  if (!At(5, Short) || !At(Far, Last) || Same(Short, Last))
-    return {};
   int64_t Low = 5, High = Far;
+  std::vector<double> Short, Last, Here;
+  if (!At(Low, Short) || !At(High, Last))
+    return {};
+  if (Same(Short, Last) && !Computed) {
+    Beside = true;
+    High = Reach;
+    if (!At(High, Here))
+      for (int64_t Beyond = std::exchange(High, Low); Beyond - High > 1;) {
+        int64_t Middle = (High + Beyond) / 2;
+        (At(Middle, Here) ? High : Beyond) = Middle;
+      }
+    Reach = High;
+    if (!At(High, Last))
+      return {};
+  }
+  if (Same(Short, Last))
+    return {};
   while (High - Low > 1) {
     int64_t Middle = (Low + High) / 2;
-    std::vector<double> Here;
     if (!At(Middle, Here))
       return "its tables of length " + std::to_string(Middle) +
              " cannot be evaluated";
@@ -378,7 +400,7 @@ std::string Finder::findThreshold(Value CosLeaf, Value SinLeaf, bool Computed,
 }
 
 std::string Finder::readLong(Value CosLeaf, Value SinLeaf, onnx::CosOp Cos,
-                             Table &T) {
+                             int64_t Rows, Table &T) {
   T.Long = std::make_shared<Table>();
   if (Cos) {
     Probe After(Main, R, Reader, Sample{Far - 5, 5, {0, 1, 2, 3, Far - 1}, 0});
@@ -392,7 +414,6 @@ std::string Finder::readLong(Value CosLeaf, Value SinLeaf, onnx::CosOp Cos,
       T.Long->Scaling = eval::floatAt(**First, 0);
     return Why;
   }
-  int64_t Rows = tableRows(CosLeaf);
   std::vector<int64_t> Positions;
   for (int64_t P = 0; P < Rows; ++P)
     Positions.push_back(P);

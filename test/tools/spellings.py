@@ -167,6 +167,15 @@ def rope_offset(d, x):
     return by_angles(d, x, d.g.op("Add", d.position_ids, 5))
 
 
+def shifted_rows(d, x):
+    """One table holds the rows for short sequences and, behind them, those for long ones."""
+    g = d.g
+    far = g.op("GreaterOrEqual", g.op("ReduceMax", d.position_ids, keepdims=0), 16)
+    rows = g.op("Add", g.op("Mul", g.cast(far, I), 16), d.position_ids)
+    both = [np.concatenate([d.w[t][:16], np.float32(1.25) * d.w[t]]) for t in ("cos", "sin")]
+    return turned(d, x, *(front(g, g.op("Gather", g.weight(f"both_{t}", w), rows), [1]) for t, w in zip(("cos", "sin"), both)))
+
+
 def rope_xpos(d, x):
     g = d.g
     d.count = getattr(d, "count", 0) + 1
@@ -416,6 +425,7 @@ def spellings():
     inside = Form("x", op="gqa_packed", rope="inside", positions=False)
     for tokens in (12, 40):
         yield Spelling(f"tables-by-length-{tokens}", TablesByLength, inside, tokens)
+        yield Spelling(f"tables-of-shifted-rows-{tokens}", tokens=tokens, overrides=(("rotate", shifted_rows),))
     yield Spelling("short-tables-end", ShortTablesEnd, inside, 12, refused="its table has 12 positions, sequences that take it up to 16")
 
 
