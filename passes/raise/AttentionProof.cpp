@@ -105,11 +105,9 @@ std::vector<int64_t> Attention::features(const RowMap &Map,
 /// scores. Biases, sinks and maxima cancel out.
 std::string Prover::measureScale(Steps &St, Attention &A) {
   auto Difference = [&](Probe &P, double Score, double &Out) -> std::string {
-    eval::Dims Shape;
     int64_t Total = P.sample().total(), Seq = P.sample().Seq;
     Value Scores = A.Block.Scores.getOutput();
-    if (!P.shapeOf(Scores, Shape))
-      Shape = scoresLike(Scores, Seq, Total);
+    eval::Dims Shape = shapeOfScores(A.Block.Scores, R, P);
     if (Shape.size() < 2)
       return "the scores have no known shape";
     Shape.back() = featuresOf(Scores) > 0 ? featuresOf(Scores) : Total;

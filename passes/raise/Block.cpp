@@ -124,4 +124,24 @@ eval::Dims scoresLike(Value Scores, int64_t Seq, int64_t Total) {
   return Out;
 }
 
+eval::Dims shapeOfScores(onnx::MatMulOp Scores, const Roles &R, Probe &P) {
+  constexpr int64_t MostKeys = 4096; // of all queries, for a product of zeros
+  for (Value Operand : {Scores.getA(), Scores.getB()})
+    for (Value Leaf : coneOf(Operand, R, Mixing::None).Leaves) {
+      eval::Dims Shape;
+      if (auto Arg = dyn_cast<BlockArgument>(Leaf))
+        P.bindCache(Arg);
+      else if (getElementTypeOrSelf(Leaf).isF32() && P.shapeOf(Leaf, Shape))
+        P.bind(Leaf, zeroTensor(DType::F32, Shape));
+    }
+  eval::Dims Out;
+  const Sample &S = P.sample();
+  if (P.shapeOf(Scores.getOutput(), Out))
+    return Out;
+  if (S.Seq * S.total() <= MostKeys)
+    if (Result<const eval::Tensor *> Zeros = P.evaluate(Scores.getOutput()))
+      return (*Zeros)->Shape;
+  return scoresLike(Scores.getOutput(), S.Seq, S.total());
+}
+
 } // namespace llmc::raise

@@ -5,7 +5,7 @@
 
 #include "compiler/eval/Tensor.h"
 #include "dialects/onnx/Onnx.h"
-#include "passes/raise/Roles.h"
+#include "passes/raise/Probe.h"
 
 #include "llvm/ADT/SetVector.h"
 #include <string>
@@ -39,6 +39,11 @@ struct AttentionBlock {
 
 /// The block of a softmax over token data.
 AttentionBlock blockOf(onnx::SoftmaxOp Softmax, const Roles &R);
+
+/// Dims of scores on a sample. Gives P what queries and keys are made of, as
+/// zeros: what is between scores and softmax asks the shapes of heads for
+/// lengths that no type tells. Empty when the rank is not known.
+eval::Dims shapeOfScores(onnx::MatMulOp Scores, const Roles &R, Probe &P);
 
 /// Dims of scores [.., queries, keys] whose type does not tell them all: dims
 /// in front count heads where they are static and are a batch of one otherwise.

@@ -141,10 +141,8 @@ std::string MaskReader::look(const AttentionBlock &Block, Probe &P,
                              MaskFit &Fit, bool &Evaluated, bool OneHead) {
   AttentionBlock B = Block;
   const Sample &S = P.sample();
-  eval::Dims Shape;
   Evaluated = false;
-  if (!P.shapeOf(B.Scores.getOutput(), Shape))
-    Shape = scoresLike(B.Scores.getOutput(), S.Seq, S.total());
+  eval::Dims Shape = shapeOfScores(B.Scores, R, P);
   if (Shape.size() < 2)
     return "the scores have no known shape";
   // The key length is past + new, whatever a declared input dim says.
