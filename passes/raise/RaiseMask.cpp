@@ -329,6 +329,7 @@ struct RaiseMask : ReadingPass<impl::RaiseMaskBase<RaiseMask>> {
   void runOnGraph(func::FuncOp Main) override {
     Roles R(Main);
     MaskReader Masks(Main, R, Reader);
+    std::string LostAt;
     for (Operation &Op : Main.getBody().front()) {
       auto Softmax = dyn_cast<onnx::SoftmaxOp>(Op);
       if (!Softmax || !R.isData(Softmax.getOutput()))
@@ -336,8 +337,17 @@ struct RaiseMask : ReadingPass<impl::RaiseMaskBase<RaiseMask>> {
       AttentionBlock Block = blockOf(Softmax, R);
       if (!Block.Scores)
         continue; // raise-attention says why
-      annotate(Softmax, Masks.read(Block));
+      Verdict V = Masks.read(Block);
+      annotate(Softmax, V);
+      bool Lost = V.Failure.empty() && V.StepTokens > 0 && !R.fixedTokens();
+      if (Lost && LostAt.empty())
+        LostAt = nodeName(Softmax);
     }
+    if (!LostAt.empty())
+      Main.emitWarning() << "the tokens of a step all see each other at '"
+                         << LostAt
+                         << "': taken as a file for steps of one token, prompts "
+                            "too";
   }
 
   void annotate(onnx::SoftmaxOp Softmax, const Verdict &V) {
