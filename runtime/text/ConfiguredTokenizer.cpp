@@ -13,17 +13,11 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Classes with a template of their own, and what they take for granted.
-struct FramingClass {
-  const char *Name, *Bos, *Eos;
-  bool AddBos;
-};
-constexpr FramingClass FramingClasses[] = {
-    {"LlamaTokenizer", "<s>", "</s>", true},
-    {"CodeLlamaTokenizer", "<s>", "</s>", true},
-    {"GemmaTokenizer", "<bos>", "<eos>", true},
-    {"CohereTokenizer", "<BOS_TOKEN>", "<|END_OF_TURN_TOKEN|>", true},
-    {"GPTNeoXTokenizer", "<|endoftext|>", "<|endoftext|>", false},
+/// Classes with a template of their own, and whether it has a BOS.
+constexpr std::pair<const char *, bool> FramingClasses[] = {
+    {"LlamaTokenizer", true},    {"CodeLlamaTokenizer", true},
+    {"GemmaTokenizer", true},    {"CohereTokenizer", true},
+    {"GPTNeoXTokenizer", false},
 };
 
 constexpr const char *BertClasses[] = {
@@ -47,14 +41,6 @@ void setEverywhere(Json &J) {
   if (J.is_structured())
     for (Json &Member : J)
       setEverywhere(Member);
-}
-
-const AddedToken *findAdded(const std::vector<AddedToken> &List,
-                            const std::string &Text) {
-  for (const AddedToken &A : List)
-    if (A.Content == Text)
-      return &A;
-  return nullptr;
 }
 
 bool sameFlags(const AddedToken &A, const AddedToken &B) {
@@ -110,10 +96,11 @@ Status configureAdded(const TokenizerSource &S, AddedNumbering &Numbers,
       A.Normalized = Old->Normalized;
     return Numbers.add(std::move(A));
   };
-  for (AddedToken A : F.Added) {
-    const AddedToken *Old = findAdded(S.Config.AddedTokens, A.Content);
-    if (Old && sameFlags(*Old, A))
+  for (const AddedToken &Told : F.Added) {
+    const AddedToken *Old = findAdded(S.Config.AddedTokens, Told.Content);
+    if (Old && sameFlags(*Old, Told))
       continue;
+    AddedToken A = Told;
     for (const TokenizerFolder::NamedToken &N : F.Named)
       A.Special = A.Special || N.Token.Content == A.Content;
     LLMC_RETURN_IF_ERROR(Add(std::move(A), Old));
@@ -137,14 +124,15 @@ Status configureAdded(const TokenizerSource &S, AddedNumbering &Numbers,
 }
 
 void configureFrame(TokenizerSource &S, const TokenizerFolder &F) {
-  for (const FramingClass &K : FramingClasses) {
-    if (F.Class != K.Name)
+  const UsualTokens *Usual = usualTokens(F.Class);
+  for (const auto &[Class, AddBos] : FramingClasses) {
+    if (!Usual || F.Class != Class)
       continue;
-    auto Id = [&S](bool Add, const std::string &Text, const char *Usual) {
-      return Add ? idOf(S, Text.empty() ? Usual : Text) : -1;
+    auto Id = [&S](bool Add, const std::string &Told, const char *Else) {
+      return Add ? idOf(S, Told.empty() ? Else : Told) : -1;
     };
-    frameTexts(S.Config, Id(F.AddBos.value_or(K.AddBos), F.Bos, K.Bos),
-               Id(F.AddEos.value_or(false), F.Eos, K.Eos));
+    frameTexts(S.Config, Id(F.AddBos.value_or(AddBos), F.Bos, Usual->Bos),
+               Id(F.AddEos.value_or(false), F.Eos, Usual->Eos));
   }
 }
 

@@ -146,10 +146,8 @@ Result<TokenizerSource> readTiktoken(std::string_view Text,
   C.Decoders.back().What = DecodeStep::ByteLevel;
   LLMC_RETURN_IF_ERROR(addWithIds(S, F.Added));
   auto IdOf = [&S](const std::string &Content) {
-    for (const AddedToken &A : S.Config.AddedTokens)
-      if (A.Content == Content)
-        return A.Id;
-    return -1;
+    const AddedToken *A = findAdded(S.Config.AddedTokens, Content);
+    return A ? A->Id : -1;
   };
   frameTexts(C, F.AddBos.value_or(false) ? IdOf(F.Bos) : -1,
              F.AddEos.value_or(false) ? IdOf(F.Eos) : -1);

@@ -4,6 +4,7 @@
 // refused by name instead of ignored.
 #include "runtime/text/TokenizerCompiler.h"
 
+#include "runtime/text/AddedTokenJson.h"
 #include "runtime/text/ConfiguredTokenizer.h"
 #include "runtime/text/JsonFields.h"
 #include "runtime/text/JsonFile.h"
@@ -220,20 +221,15 @@ Status Compiler::readModel(const Json &Model) {
 Status Compiler::readAdded() {
   AddedNumbering Numbering(S, ModelSize);
   auto It = Root.find("added_tokens");
-  Json List = It == Root.end() || It->is_null() ? Json::array() : *It;
+  const Json None = Json::array();
+  const Json &List = It == Root.end() || It->is_null() ? None : *It;
   if (!List.is_array())
     return bad("added_tokens is not a list");
   for (const Json &J : List) {
     Fields<Json> F(J, "added token");
-    AddedToken A;
-    A.Content = F.text("content", "");
     F.need("id", "a number");
+    AddedToken A = readAddedToken(F);
     A.Id = static_cast<int32_t>(F.number("id", 0, 0, MaxTokenId));
-    A.Special = F.flag("special", false);
-    A.Normalized = F.flag("normalized", !A.Special);
-    A.LStrip = F.flag("lstrip", false);
-    A.RStrip = F.flag("rstrip", false);
-    A.SingleWord = F.flag("single_word", false);
     LLMC_RETURN_IF_ERROR(F.status());
     if (!A.Content.empty())
       LLMC_RETURN_IF_ERROR(Numbering.add(std::move(A)));

@@ -2,7 +2,7 @@
 // an object), strictly where ids are concerned.
 #include "runtime/text/TokenizerFolder.h"
 
-#include "runtime/text/JsonFields.h"
+#include "runtime/text/AddedTokenJson.h"
 #include "runtime/text/JsonFile.h"
 #include "runtime/text/TokenizerParts.h"
 
@@ -25,18 +25,6 @@ std::optional<bool> flag(const Json &J, const char *Key) {
   return It->get<bool>();
 }
 
-/// Flags of an added token of these files.
-AddedToken addedToken(Fields<Json> &F) {
-  AddedToken A;
-  A.Content = F.text("content", "");
-  A.Special = F.flag("special", false);
-  A.Normalized = F.flag("normalized", !A.Special);
-  A.LStrip = F.flag("lstrip", false);
-  A.RStrip = F.flag("rstrip", false);
-  A.SingleWord = F.flag("single_word", false);
-  return A;
-}
-
 /// A token with a role: its text, or an object with flags. Such tokens are
 /// special, whatever the flags say; what is neither is no token.
 void readNamed(const Json &J, std::vector<TokenizerFolder::NamedToken> &Out) {
@@ -46,7 +34,7 @@ void readNamed(const Json &J, std::vector<TokenizerFolder::NamedToken> &Out) {
     A.Normalized = false;
   } else if (J.is_object()) {
     Fields<Json> F(J, "special token");
-    A = addedToken(F);
+    A = readAddedToken(F);
     if (!F.status().ok())
       return;
   }
@@ -55,11 +43,7 @@ void readNamed(const Json &J, std::vector<TokenizerFolder::NamedToken> &Out) {
     Out.push_back({std::move(A), J.is_string()});
 }
 
-/// What classes take for granted, where the settings do not name a token.
-struct ClassTokens {
-  const char *Name, *Bos, *Eos, *Unk, *Pad;
-};
-constexpr ClassTokens KnownClasses[] = {
+constexpr UsualTokens KnownClasses[] = {
     {"LlamaTokenizer", "<s>", "</s>", "<unk>", ""},
     {"CodeLlamaTokenizer", "<s>", "</s>", "<unk>", ""},
     {"GemmaTokenizer", "<bos>", "<eos>", "<unk>", "<pad>"},
@@ -73,16 +57,16 @@ constexpr ClassTokens KnownClasses[] = {
 
 void addUsualTokens(const Json &J, const std::string &Class,
                     std::vector<TokenizerFolder::NamedToken> &Out) {
-  for (const ClassTokens &K : KnownClasses) {
-    const std::pair<const char *, const char *> Usual[] = {
-        {"bos_token", K.Bos},
-        {"eos_token", K.Eos},
-        {"unk_token", K.Unk},
-        {"pad_token", K.Pad}};
-    for (const auto &[Key, Text] : Usual)
-      if (Class == K.Name && !J.contains(Key))
-        readNamed(Text, Out);
-  }
+  const UsualTokens *K = usualTokens(Class);
+  if (!K)
+    return;
+  const std::pair<const char *, const char *> Usual[] = {{"bos_token", K->Bos},
+                                                         {"eos_token", K->Eos},
+                                                         {"unk_token", K->Unk},
+                                                         {"pad_token", K->Pad}};
+  for (const auto &[Key, Text] : Usual)
+    if (!J.contains(Key))
+      readNamed(Text, Out);
 }
 
 void readAllNamed(const Json &J, const std::string &Class,
@@ -112,7 +96,7 @@ Status readDecoderMap(const Json &Map, TokenizerFolder &Out) {
       return bad("tokenizer_config.json: id of an added token is '" + Key +
                  "', expected 0 to " + std::to_string(MaxTokenId));
     Fields<Json> F(*It, "added token " + Key);
-    AddedToken A = addedToken(F);
+    AddedToken A = readAddedToken(F);
     A.Id = static_cast<int32_t>(Id);
     if (!F.status().ok())
       return bad("tokenizer_config.json: " + F.status().message());
@@ -132,10 +116,7 @@ Status readAddedFile(const Json &Map, TokenizerFolder &Out) {
     if (!Good)
       return bad("added_tokens.json: id of '" + It.key() + "' is " +
                  It->dump() + ", expected 0 to " + std::to_string(MaxTokenId));
-    bool Known = false;
-    for (const AddedToken &A : Out.Added)
-      Known = Known || A.Content == It.key();
-    if (Known)
+    if (findAdded(Out.Added, It.key()))
       continue;
     AddedToken A;
     A.Id = It->get<int32_t>();
@@ -146,6 +127,21 @@ Status readAddedFile(const Json &Map, TokenizerFolder &Out) {
 }
 
 } // namespace
+
+const UsualTokens *usualTokens(const std::string &Class) {
+  for (const UsualTokens &K : KnownClasses)
+    if (Class == K.Class)
+      return &K;
+  return nullptr;
+}
+
+const AddedToken *findAdded(const std::vector<AddedToken> &List,
+                            const std::string &Text) {
+  for (const AddedToken &A : List)
+    if (A.Content == Text)
+      return &A;
+  return nullptr;
+}
 
 /// Before there was added_tokens_decoder, special_tokens_map.json had the last
 /// word about tokens with a role.

@@ -26,6 +26,19 @@ struct TokenizerFolder {
   bool HasTable = false;  ///< with added_tokens_decoder
 };
 
+/// The tokens that a class takes for granted where the settings do not name
+/// them; an empty text: none.
+struct UsualTokens {
+  const char *Class, *Bos, *Eos, *Unk, *Pad;
+};
+
+/// Null: nothing is known of the class.
+const UsualTokens *usualTokens(const std::string &Class);
+
+/// The first with that text, or null.
+const AddedToken *findAdded(const std::vector<AddedToken> &List,
+                            const std::string &Text);
+
 /// Missing files give an empty answer; broken ones are Malformed.
 Result<TokenizerFolder> readTokenizerFolder(const std::string &Folder);
 
