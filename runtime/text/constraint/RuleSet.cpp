@@ -89,32 +89,20 @@ Status RuleSet::add(const std::string &Name, Node Body) {
   return Status::success();
 }
 
-/// What is ignored stands between units, so that it may only be of terminals.
-Status RuleSet::checkIgnored(const Node &N) const {
-  if (N.What == Node::Call && !has(N.Value))
-    return malformedError("grammar: %ignore calls " + quoted(N.Value) +
-                          ", which is not there");
-  if (N.What == Node::Call && !isTerminal(N.Value))
-    return malformedError("grammar: %ignore calls rule " + quoted(N.Value) +
-                          ", expected a terminal");
-  for (const Node &Kid : N.Kids)
-    LLMC_RETURN_IF_ERROR(checkIgnored(Kid));
-  return Status::success();
-}
-
 bool RuleSet::isTerminal(const std::string &Name) const {
   return std::find(Terminals.begin(), Terminals.end(), Name) != Terminals.end();
 }
 
-Status RuleSet::checkCalls(const Node &N, const std::string &In) const {
+Status RuleSet::checkCalls(const Node &N, const std::string &In,
+                           bool OfTerminals) const {
   if (N.What == Node::Call && !has(N.Value))
-    return malformedError("grammar: rule " + quoted(In) + " calls " +
-                          quoted(N.Value) + ", which is not there");
-  if (N.What == Node::Call && isTerminal(In) && !isTerminal(N.Value))
-    return malformedError("grammar: terminal " + quoted(In) + " calls rule " +
-                          quoted(N.Value) + ", expected a terminal");
+    return malformedError("grammar: " + In + " calls " + quoted(N.Value) +
+                          ", which is not there");
+  if (N.What == Node::Call && OfTerminals && !isTerminal(N.Value))
+    return malformedError("grammar: " + In + " calls rule " + quoted(N.Value) +
+                          ", expected a terminal");
   for (const Node &Kid : N.Kids)
-    LLMC_RETURN_IF_ERROR(checkCalls(Kid, In));
+    LLMC_RETURN_IF_ERROR(checkCalls(Kid, In, OfTerminals));
   return Status::success();
 }
 
@@ -234,10 +222,13 @@ Result<std::unique_ptr<Grammar>> RuleSet::compile(const std::string &Start) {
   if (!has(Start))
     return malformedError("grammar: no rule " + quoted(Start) +
                           " to start with");
-  for (const Named &R : Rules)
-    LLMC_RETURN_IF_ERROR(checkCalls(R.Body, R.Name));
-  for (const Node &N : Ignored)
-    LLMC_RETURN_IF_ERROR(checkIgnored(N));
+  for (const Named &R : Rules) {
+    bool Terminal = isTerminal(R.Name);
+    LLMC_RETURN_IF_ERROR(checkCalls(
+        R.Body, (Terminal ? "terminal " : "rule ") + quoted(R.Name), Terminal));
+  }
+  for (const Node &N : Ignored) // between units: of terminals alone
+    LLMC_RETURN_IF_ERROR(checkCalls(N, "%ignore", true));
   findRecursive();
   for (size_t R = 0; R < Rules.size(); ++R)
     if (Recursive[R] && isTerminal(Rules[R].Name))

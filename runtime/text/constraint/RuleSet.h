@@ -65,8 +65,9 @@ private:
     std::string Name;
     Node Body;
   };
-  Status checkCalls(const Node &N, const std::string &In) const;
-  Status checkIgnored(const Node &N) const;
+  /// What N calls is there. In: whose body it is, for errors.
+  Status checkCalls(const Node &N, const std::string &In,
+                    bool OfTerminals) const;
   void findRecursive();
   void callsOf(const Node &N, std::vector<uint32_t> &Out) const;
   TermId termOf(Grammar &G, const Node &N, bool InTerminal);

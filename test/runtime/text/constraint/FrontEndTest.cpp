@@ -49,6 +49,10 @@ TEST(Lark, IgnoresTerminalsOnly) {
             "grammar: %ignore calls 'WS', which is not there");
   EXPECT_EQ(Refused("%ignore (\" \" | x)\nstart: x\nx: \"a\""),
             "grammar: %ignore calls rule 'x', expected a terminal");
+  EXPECT_EQ(Refused("start: A\nA: WS"),
+            "grammar: terminal 'A' calls 'WS', which is not there");
+  EXPECT_EQ(Refused("start: A\nA: x\nx: \"a\""),
+            "grammar: terminal 'A' calls rule 'x', expected a terminal");
   EXPECT_EQ(Refused("%ignore \" \"~9000000\nstart: \"a\""),
             "grammar: %ignore demands texts of 9000000 characters and more, "
             "at most 200000");
