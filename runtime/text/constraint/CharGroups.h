@@ -19,7 +19,8 @@ namespace llmc::constraint {
 inline constexpr uint64_t NotUtf8 = uint64_t{1} << 63;
 /// First group of characters of several bytes, and all of those.
 inline constexpr unsigned FirstMultiByte = 44;
-inline constexpr uint64_t MultiByte = (NotUtf8 - 1) & ~uint64_t{0} << 44;
+inline constexpr uint64_t MultiByte = (NotUtf8 - 1) & ~uint64_t{0}
+                                                          << FirstMultiByte;
 
 namespace detail {
 constexpr std::array<uint64_t, 128> asciiGroups() {
