@@ -201,13 +201,7 @@ TEST_P(ExpertsHost, IsTheWeighedSum) {
   for (int64_t T = 0; T != Tokens; ++T) // row 0 has one expert, others three
     for (int64_t S = 0; S != (T == 0 ? 1 : Slots); ++S)
       Route[T * Experts + (T % 2 * 11 + S * 17) % Experts] = 0.25f * (S + 1);
-  KernelRequest R = request("experts", {{"k", K},
-                                        {"n", N},
-                                        {"experts", Experts},
-                                        {"slots", Slots},
-                                        {"combine", Combine},
-                                        {"wtype", WType},
-                                        {"xpolicy", 0}});
+  KernelRequest R = experts({K, N, Experts, Slots, Combine, WType});
   int64_t Width = Combine ? N : Slots * N;
   Floats Out(Tokens * Width, NAN), Many(Tokens * Width, NAN), One(Width),
       Scratch(Tokens * Slots * N);

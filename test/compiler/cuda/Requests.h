@@ -55,6 +55,23 @@ linear(const LinearShape &S, float Eps,
                  {{"eps", Eps}}, Absent);
 }
 
+/// Products of the experts that a router chose, at most Slots per token.
+struct ExpertShape {
+  int64_t K, N, Experts, Slots;
+  bool Combine; ///< slots of a token are summed, else one beside another
+  int64_t WType;
+};
+
+inline KernelRequest experts(const ExpertShape &S) {
+  return request("experts", {{"k", S.K},
+                             {"n", S.N},
+                             {"experts", S.Experts},
+                             {"slots", S.Slots},
+                             {"combine", S.Combine},
+                             {"wtype", S.WType},
+                             {"xpolicy", kernels::XF32}});
+}
+
 /// A request for attention, with or without slopes and sinks.
 inline KernelRequest attentionRequest(std::map<std::string, int64_t> Ints,
                                       std::map<std::string, float> Floats,
@@ -268,14 +285,8 @@ inline void familyKernels(std::vector<KernelRequest> &All) {
   All.push_back(request("select_by_length", {{"n", 96}, {"threshold", 4096}}));
   All.push_back(request("take_rows", {{"n", 576}, {"norm", kernels::NormRms}},
                         {{"eps", 1e-5f}}, {"norm_bias"}));
-  for (int64_t Combine : {0, 1})
-    All.push_back(request("experts", {{"k", 2048},
-                                      {"n", 768},
-                                      {"experts", 128},
-                                      {"slots", 8},
-                                      {"combine", Combine},
-                                      {"wtype", kernels::WI8B32},
-                                      {"xpolicy", kernels::XF32}}));
+  for (bool Combine : {false, true})
+    All.push_back(experts({2048, 768, 128, 8, Combine, kernels::WI8B32}));
   All.push_back(request(
       "causal_conv",
       {{"n", 1024}, {"taps", 3}, {"activation", 0}, {"kvtype", kernels::KvF16}},
@@ -307,14 +318,9 @@ inline void otherFragments(std::vector<KernelRequest> &All,
   }
   for (int64_t W : {kernels::numberOf(kernels::Int8Format),
                     kernels::numberOf(kernels::Int4Format)})
-    for (int64_t Combine : {0, 1})
-      All.push_back(request("experts", {{"k", 2048},
-                                        {"n", 768},
-                                        {"experts", 128},
-                                        {"slots", 8},
-                                        {"combine", Combine},
-                                        {"wtype", W | kernels::FragmentFlag},
-                                        {"xpolicy", kernels::XF32}}));
+    for (bool Combine : {false, true})
+      All.push_back(
+          experts({2048, 768, 128, 8, Combine, W | kernels::FragmentFlag}));
 }
 
 /// Products of mma fragments: SmolLM2-135M in int8 (the first 6 of allKernels),

@@ -135,13 +135,8 @@ inline void shippedProducts(std::vector<KernelRequest> &All) {
       All.push_back(I % 2 == 0 ? R : withScratch(R));
     }
     if (I % 3 == 2 || Simple || I >= Fragments)
-      All.push_back(request("experts", {{"k", 99},
-                                        {"n", I < Fragments ? 48 : 33},
-                                        {"experts", 10},
-                                        {"slots", 2},
-                                        {"combine", Number / 3 % 2},
-                                        {"wtype", W},
-                                        {"xpolicy", kernels::XF32}}));
+      All.push_back(experts(
+          {99, I < Fragments ? 48 : 33, 10, 2, Number / 3 % 2 == 1, W}));
   }
 }
 

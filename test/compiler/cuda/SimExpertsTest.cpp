@@ -24,13 +24,7 @@ constexpr int64_t W4 =
     kernels::numberOf(kernels::Int4Format) | kernels::FragmentFlag;
 
 KernelRequest requestOf(const Case &C) {
-  KernelRequest R = request("experts", {{"k", C.K},
-                                        {"n", C.N},
-                                        {"experts", C.Experts},
-                                        {"slots", C.Slots},
-                                        {"combine", C.Combine},
-                                        {"wtype", C.WType},
-                                        {"xpolicy", kernels::XF32}});
+  KernelRequest R = experts({C.K, C.N, C.Experts, C.Slots, C.Combine, C.WType});
   R.Present[3] = C.Bias;
   return R;
 }
@@ -68,29 +62,14 @@ TEST_P(ExpertsSim, BothFormsMatchDoubleAndEachOther) {
               128 * kernels::fragmentExpertBytes(C.K, C.N, C.Slots, C.Combine)),
           0xff));
   Floats First;
-  for (size_t Bucket = 0; Bucket != 2; ++Bucket) {
-    Floats Out(static_cast<size_t>(Tokens * OutRow + 1), 77.0f);
-    SimBuffer DOut(Out);
-    uint32_t Step = Phase.Buckets[Bucket];
-    for (uint32_t Begin = 0; Begin < Tokens; Begin += Step) {
-      LlmcCounts Counts{std::min(Step, Tokens - Begin), 0, 1, 0, 0, 0};
-      SimBuffer DCounts(&Counts, sizeof(Counts));
-      auto At = [&](const SimBuffer &B, int64_t Row) {
-        return B.Address + static_cast<uint64_t>(Begin * Row * 4);
-      };
-      Phase.run(Bucket, {DCounts.Address, At(DX, XRow), At(DRoute, C.Experts),
-                         DW.Address, C.Bias ? DBias.Address : 0,
-                         At(DOut, OutRow), DXq.Address});
-      if (HasFatalFailure())
-        return;
-    }
-    Floats Found = DOut.read<float>();
-    EXPECT_EQ(Found.back(), 77.0f) << "wrote past the end";
-    if (First.empty())
-      First = Found;
-    ASSERT_EQ(std::memcmp(First.data(), Found.data(), Found.size() * 4), 0)
-        << "the forms differ";
-  }
+  Phase.runAll(Tokens, OutRow, First, [&](const SimPhase::Piece &P) {
+    return std::vector<DeviceAddress>{
+        P.Counts,   DX.row(P.Begin, XRow),      DRoute.row(P.Begin, C.Experts),
+        DW.Address, C.Bias ? DBias.Address : 0, P.Out,
+        DXq.Address};
+  });
+  if (HasFatalFailure())
+    return;
   for (int64_t T = 0; T != Tokens; ++T) {
     std::vector<double> Want(static_cast<size_t>(OutRow), 0.0);
     int64_t Slot = 0;

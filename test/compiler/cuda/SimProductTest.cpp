@@ -91,34 +91,21 @@ TEST_P(LinearSim, AllFormsMatchDoubleAndOneAnother) {
       DResidual(Residual),
       DXq(std::vector<uint8_t>(
           static_cast<size_t>(128 * ((C.K + 63) / 64 * 128)), 0xff));
-  std::vector<float> First;
-  // Rows 0 … 64 in pieces that fit the bucket.
-  for (size_t Bucket = 0; Bucket != 4; ++Bucket) {
-    uint32_t Step = Phase.Buckets[Bucket];
-    Floats Out(OutCount + 1, 77.0f);
-    SimBuffer DOut(Out);
-    for (uint32_t Begin = 0; Begin < Rows; Begin += Step) {
-      LlmcCounts Counts{std::min(Step, Rows - Begin), 0, 1, 0, 0, 0};
-      SimBuffer DCounts(&Counts, sizeof(Counts));
-      auto At = [&](const SimBuffer &B, int64_t Floats) {
-        return B.Address + static_cast<uint64_t>(Begin * Floats * 4);
-      };
-      Phase.run(Bucket,
-                {DCounts.Address, At(DX, C.K), R.Present[1] ? DGain.Address : 0,
-                 R.Present[2] ? DNormBias.Address : 0, DW.Address,
-                 C.Bias ? DBias.Address : 0,
-                 C.Residual ? At(DResidual, Outputs) : 0, At(DOut, Outputs),
-                 DXq.Address});
-      if (HasFatalFailure())
-        return;
-    }
-    Floats Found = DOut.read<float>();
-    EXPECT_EQ(Found.back(), 77.0f) << "wrote past the end";
-    if (First.empty())
-      First = Found;
-    ASSERT_EQ(std::memcmp(First.data(), Found.data(), OutCount * 4), 0)
-        << "bucket " << Step << " differs from bucket 8";
-  }
+  Floats First;
+  Phase.runAll(Rows, Outputs, First, [&](const SimPhase::Piece &P) {
+    return std::vector<DeviceAddress>{
+        P.Counts,
+        DX.row(P.Begin, C.K),
+        R.Present[1] ? DGain.Address : 0,
+        R.Present[2] ? DNormBias.Address : 0,
+        DW.Address,
+        C.Bias ? DBias.Address : 0,
+        C.Residual ? DResidual.row(P.Begin, Outputs) : 0,
+        P.Out,
+        DXq.Address};
+  });
+  if (HasFatalFailure())
+    return;
   double Worst = 0;
   for (uint32_t T = 0; T != Rows; ++T) {
     std::vector<double> Row = operandRow(C, &X[static_cast<size_t>(T * C.K)],

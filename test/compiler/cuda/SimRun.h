@@ -139,6 +139,10 @@ public:
     EXPECT_EQ(cuMemcpyDtoH_v2(Out.data(), Address, Bytes), 0);
     return Out;
   }
+  /// Where a row begins, of rows of that many floats.
+  DeviceAddress row(uint32_t Row, int64_t Floats) const {
+    return Address + static_cast<uint64_t>(Row * Floats * 4);
+  }
   DeviceAddress Address = 0;
 
 private:
@@ -193,6 +197,36 @@ public:
                 0)
           << Kernels[I].Entry;
       ASSERT_EQ(cuCtxSynchronize(), 0) << Kernels[I].Entry;
+    }
+  }
+  /// Rows from Begin on, with their counts and the first row of their output.
+  struct Piece {
+    uint32_t Begin;
+    DeviceAddress Counts, Out;
+  };
+  /// All rows in every bucket, in pieces that fit it: First is what the first
+  /// bucket gives, OutRow floats per row. The others must give the same bits,
+  /// and none may write past the last row.
+  void
+  runAll(uint32_t Rows, int64_t OutRow, Floats &First,
+         const std::function<std::vector<DeviceAddress>(const Piece &)> &Of) {
+    for (size_t Bucket = 0; Bucket != Buckets.size(); ++Bucket) {
+      constexpr float Untouched = 77.0f;
+      SimBuffer Out(Floats(static_cast<size_t>(Rows * OutRow + 1), Untouched));
+      uint32_t Step = Buckets[Bucket];
+      for (uint32_t Begin = 0; Begin < Rows; Begin += Step) {
+        LlmcCounts Counts{std::min(Step, Rows - Begin), 0, 1, 0, 0, 0};
+        SimBuffer DCounts(&Counts, sizeof(Counts));
+        run(Bucket, Of({Begin, DCounts.Address, Out.row(Begin, OutRow)}));
+        if (testing::Test::HasFatalFailure())
+          return;
+      }
+      Floats Found = Out.read<float>();
+      EXPECT_EQ(Found.back(), Untouched) << "wrote past the end";
+      if (First.empty())
+        First = Found;
+      ASSERT_EQ(std::memcmp(First.data(), Found.data(), Found.size() * 4), 0)
+          << "bucket " << Step << " differs from bucket " << Buckets[0];
     }
   }
   std::vector<uint32_t> Buckets;
