@@ -7,10 +7,8 @@ AutoTokenizer of transformers gives. Format: make_tokenizers.py.
   make_configured.py --out tokenizers-configured.jsonl       the stored cases
   make_configured.py --seed 7 --count 200 --out more.jsonl   more, for tools/text/compare_tokenizers.py
 """
-import argparse
 import json
 import os
-import random
 import tempfile
 
 import make_tokenizers
@@ -89,26 +87,8 @@ def entry(rng, number, n):
 
 
 def main():
-    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("--seed", type=int, default=1)
-    p.add_argument("--count", type=int, default=12)
-    p.add_argument("--texts", type=int, default=9)
-    p.add_argument("--out", required=True)
-    a = p.parse_args()
-    made = number = 0
-    with open(a.out, "w", encoding="utf-8") as out:
-        while made < a.count:
-            number += 1
-            rng = random.Random(a.seed * 1000 + number)
-            try:
-                e = entry(rng, number, a.texts)
-            except BaseException as x:  # refused by the library
-                if isinstance(x, KeyboardInterrupt):
-                    raise
-                continue
-            if e is not None:
-                out.write(json.dumps(e, ensure_ascii=False) + "\n")
-                made += 1
+    a = make_tokenizers.arguments(__doc__, 12, 9).parse_args()
+    make_tokenizers.write_entries(a, lambda rng, number: entry(rng, number, a.texts), 1000)
 
 
 if __name__ == "__main__":

@@ -10,9 +10,7 @@ tokenizers-odd.jsonl holds those of several runs that llmc once got wrong, cut
 to a few cases. Not the same, and refused: a template behind another one. Not
 the same yet: an added token that takes the id of a word of the vocabulary.
 """
-import argparse
 import json
-import random
 
 import tokenizers
 
@@ -84,29 +82,15 @@ def mutate(r,j):
 
 
 def main():
-    args = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    args.add_argument("--seed", type=int, default=1)
-    args.add_argument("--count", type=int, default=60)
-    args.add_argument("--texts", type=int, default=24)
-    args.add_argument("--out", required=True)
-    args = args.parse_args()
-    made = number = 0
-    with open(args.out, "w", encoding="utf-8") as out:
-        while made < args.count:
-            number += 1
-            r = random.Random(args.seed * 100000 + number)
-            try:
-                kind, tok = make_tokenizers.make(r)
-                odd = mutate(r, json.loads(tok.to_str()))
-                tok = tokenizers.Tokenizer.from_str(json.dumps(odd))
-                entry = make_tokenizers.of_library(r, f"{kind}-{args.seed}-{number}", tok, args.texts)
-            except BaseException as e:  # the library refuses or panics
-                if isinstance(e, KeyboardInterrupt):
-                    raise
-                continue
-            entry["files"] = {"tokenizer.json": json.dumps(odd)}
-            out.write(json.dumps(entry) + "\n")
-            made += 1
+    a = make_tokenizers.arguments(__doc__, 60, 24).parse_args()
+
+    def entry(r, number):
+        kind, tok = make_tokenizers.make(r)
+        odd = mutate(r, json.loads(tok.to_str()))
+        tok = tokenizers.Tokenizer.from_str(json.dumps(odd))
+        return make_tokenizers.of_library(r, f"{kind}-{a.seed}-{number}", tok, a.texts) | {"files": {"tokenizer.json": json.dumps(odd)}}
+
+    make_tokenizers.write_entries(a, entry, 100000, ascii_only=True)
 
 
 if __name__ == "__main__":

@@ -217,13 +217,36 @@ def tiktoken_entry(rng, number, n):
     return entry
 
 
-def main():
-    p = argparse.ArgumentParser()
+def arguments(description, count, texts):
+    """The flags that all makers of entries have, with their defaults."""
+    p = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--seed", type=int, default=1)
-    p.add_argument("--count", type=int, default=24)
-    p.add_argument("--texts", type=int, default=20)
-    p.add_argument("--only", default="")
+    p.add_argument("--count", type=int, default=count)
+    p.add_argument("--texts", type=int, default=texts)
     p.add_argument("--out", required=True)
+    return p
+
+
+def write_entries(a, entry, seeds, ascii_only=False):
+    """a.count entries, a line each: entry(rng, number) for numbers from 1 on; those that the library refuses, or None, do not count."""
+    made = number = 0
+    with open(a.out, "w", encoding="utf-8") as out:
+        while made < a.count:
+            number += 1
+            try:
+                e = entry(random.Random(a.seed * seeds + number), number)
+            except BaseException as x:  # refused by the library, or it panics
+                if isinstance(x, KeyboardInterrupt):
+                    raise
+                continue
+            if e is not None:
+                out.write(json.dumps(e, ensure_ascii=ascii_only) + "\n")
+                made += 1
+
+
+def main():
+    p = arguments(__doc__, 24, 20)
+    p.add_argument("--only", default="", help="json: of tokenizers; other: of the other libraries")
     a = p.parse_args()
     out = open(a.out, "w", encoding="utf-8")  # the libraries write to standard output
     for number in range(a.count):
