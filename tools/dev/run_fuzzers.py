@@ -7,8 +7,8 @@ Seeds are made from the stored inputs of the tests (templates, tokenizers, texts
 and the inputs of former findings in test/Inputs/fuzz/NAME; words come from test/Inputs/fuzz/NAME.dict. The corpus grows
 in build/fuzz/corpus/NAME, so that a later run goes on where this one stopped. A finding is written to build/fuzz/findings
 and its report printed. With --seed the corpus is left alone and the inputs come in the same order each time, so that a
-run that was clean stays clean: CI looks for what a change broke, a run without a seed for what nobody has seen yet. A fuzzer that ran nothing, or took too long to end, has failed too. The last line is
-`N fuzzers, N clean, N with findings`.
+run that was clean stays clean: CI looks for what a change broke, a run without a seed for what nobody has seen yet. A
+fuzzer that ran nothing, or took too long to end, has failed too. The last line is `N fuzzers, N clean, N with findings`.
 """
 import argparse
 import concurrent.futures
