@@ -60,6 +60,15 @@ Value countHeads(OpBuilder &B, Value X, RankedTensorType Result) {
   return onnx::ReshapeOp::create(B, X.getLoc(), Result, X, Shape);
 }
 
+Value countedHeads(Value X) {
+  auto Reshape = X.getDefiningOp<onnx::ReshapeOp>();
+  Value Rows = Reshape ? Reshape.getData() : Value();
+  if (!Rows || rankOf(X) > 3 || rankOf(Rows) != 3)
+    return {};
+  int64_t F = featuresOf(Rows), N = featuresOf(X);
+  return N > 0 && F > N && F % N == 0 ? Rows : Value();
+}
+
 Value flattenHeads(OpBuilder &B, Value X, int64_t Features) {
   auto Type = cast<RankedTensorType>(X.getType());
   if (Type.getRank() != 4)

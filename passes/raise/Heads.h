@@ -22,6 +22,9 @@ mlir::Value splitFeatures(mlir::OpBuilder &B, mlir::Value X, int64_t Dim);
 /// [batch, seq, heads, dim] as Result = [batch, seq * heads, dim].
 mlir::Value countHeads(mlir::OpBuilder &B, mlir::Value X,
                        mlir::RankedTensorType Result);
+/// Rows [batch, seq, heads * dim] of which X counts the heads with the tokens:
+/// [batch, seq * heads, dim], or [batch * seq * heads, dim]; or null.
+mlir::Value countedHeads(mlir::Value X);
 /// X as flat rows: itself, or reshaped when it is [batch, seq, heads, dim].
 mlir::Value flattenHeads(mlir::OpBuilder &B, mlir::Value X, int64_t Features);
 /// Flat rows as heads of type Result: [batch, heads, seq, dim] with

@@ -4,6 +4,7 @@
 // of tanh-GELU alone, with constants rounded differently, and this covers them
 // all. A product of an activation with another value becomes llm.glu.
 #include "compiler/eval/Evaluator.h"
+#include "passes/raise/Heads.h"
 #include "passes/raise/Match.h"
 #include "passes/raise/Passes.h"
 #include "passes/raise/Roles.h"
@@ -97,11 +98,12 @@ struct RaiseActivation : impl::RaiseActivationBase<RaiseActivation> {
         return;
       Root = Mine;
     }
-    // Heads in front of tokens are no rows.
+    // Heads in front of tokens, or counted with them, are no rows.
     auto Type = dyn_cast<RankedTensorType>(Op.getResult(0).getType());
     bool HeadsFirst = Type && Type.getRank() == 4 && !Type.isDynamicDim(1) &&
                       Type.isDynamicDim(2);
-    if (Root && !HeadsFirst && Root.getType() == Op.getResult(0).getType())
+    if (Root && !HeadsFirst && !countedHeads(Root) &&
+        Root.getType() == Op.getResult(0).getType())
       Roots[Op.getResult(0)] = Root;
   }
 

@@ -259,17 +259,6 @@ struct RaiseNorm : ReadingPass<impl::RaiseNormBase<RaiseNorm>> {
     return swapHeads(B, Make(Rows, Rows.getType()));
   }
 
-  /// Rows [batch, seq, heads * dim] of which X counts the heads with the
-  /// tokens: [batch, seq * heads, dim], or [batch * seq * heads, dim]; or null.
-  static Value countedHeads(Value X) {
-    auto Reshape = X.getDefiningOp<onnx::ReshapeOp>();
-    Value Rows = Reshape ? Reshape.getData() : Value();
-    if (!Rows || rankOf(X) > 3 || rankOf(Rows) != 3)
-      return {};
-    int64_t F = featuresOf(Rows), N = featuresOf(X);
-    return N > 0 && F > N && F % N == 0 ? Rows : Value();
-  }
-
   /// The norm of heads as [batch, seq, heads, dim], for the rows or heads that
   /// users make of it, and in the form that Last has for others.
   template <typename MakeFn>
