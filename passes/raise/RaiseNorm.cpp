@@ -232,7 +232,8 @@ struct RaiseNorm : ReadingPass<impl::RaiseNormBase<RaiseNorm>> {
     // moved before their norm: the norm of a row does not care.
     auto Moved = X.getDefiningOp<onnx::TransposeOp>();
     if (Moved && Moved.getPerm() && rankOf(X) > 1 &&
-        Moved.getPerm()->back() == rankOf(X) - 1 && X.getType() == Wanted)
+        Moved.getPerm()->back() == rankOf(X) - 1 && X.getType() == Wanted &&
+        !headsFirst(Moved.getData()))
       Norm = onnx::TransposeOp::create(
           B, Loc, Wanted, Make(Moved.getData(), Moved.getData().getType()),
           Moved.getPermAttr());

@@ -118,3 +118,17 @@ func.func @main(%x: tensor<?x?x64xf32>) -> (tensor<?x?x64xf32>, tensor<?x?x16xf3
   %y = onnx.reshape %n, %back : (tensor<?x?x16xf32>, tensor<3xi64>) -> tensor<?x?x64xf32>
   return %y, %n : tensor<?x?x64xf32>, tensor<?x?x16xf32>
 }
+
+// -----
+// Heads that were moved behind the tokens before their norm: it is one of rows, not of what they were.
+// CHECK-LABEL: func.func @main
+onnx.weight_data @g file 0 offset 0 length 64 : tensor<16xf32>
+func.func @main(%x: tensor<?x4x?x16xf32>) -> tensor<?x?x4x16xf32> {
+  %g = onnx.weight @g : tensor<16xf32>
+  // CHECK: %[[T:.*]] = onnx.transpose
+  // CHECK: %[[N:.*]] = llm.norm %[[T]] {{.*}} -> tensor<?x?x4x16xf32>
+  // CHECK: return %[[N]]
+  %t = onnx.transpose %x {perm = array<i64: 0, 2, 1, 3>} : (tensor<?x4x?x16xf32>) -> tensor<?x?x4x16xf32>
+  %n = onnx.rms_normalization %t, %g {epsilon = 1.0e-5 : f32} : (tensor<?x?x4x16xf32>, tensor<16xf32>) -> tensor<?x?x4x16xf32>
+  return %n : tensor<?x?x4x16xf32>
+}
