@@ -80,8 +80,10 @@ public:
     Choice C;
     Type KvCache;
     Matrices.clear();
-    if (failed(choose(*Desc, C)) || failed(annotateWeights(C)) ||
-        failed(annotateOps(C)) || failed(chooseCache(KvCache)))
+    if (failed(choose(*Desc, C)))
+      return signalPassFailure();
+    annotateWeights(C);
+    if (failed(annotateOps(C)) || failed(chooseCache(KvCache)))
       return signalPassFailure();
     OpBuilder B(&getContext());
     getOperation()->setAttr("llm.target", B.getStringAttr(target));
@@ -92,8 +94,9 @@ public:
 private:
   LogicalResult choose(const TargetDesc &Desc, Choice &C);
   LogicalResult chooseCache(Type &Cache);
-  LogicalResult annotateWeights(const Choice &C);
-  LogicalResult setLayout(StringRef Weight, StringRef Layout);
+  void annotateWeights(const Choice &C);
+  llm::WeightOp withLayout(llm::WeightOp W, StringRef Layout,
+                           SymbolTable &Symbols);
   LogicalResult annotateOps(const Choice &C);
   std::string layoutOfMatrix(Operation *Op, llm::WeightOp W, const Choice &C,
                              const SymbolTable &Symbols);
@@ -218,17 +221,26 @@ std::string ChoosePrecision::layoutOfMatrix(Operation *Op, llm::WeightOp W,
   return Fragments ? nameOf(*Fragments) : Plain;
 }
 
-LogicalResult ChoosePrecision::setLayout(StringRef Weight, StringRef Layout) {
-  llm::WeightOp Op = getOperation().lookupSymbol<llm::WeightOp>(Weight);
-  StringAttr Old = Op->getAttrOfType<StringAttr>("llm.layout");
-  if (Old && Old.getValue() != Layout)
-    return Op.emitError("weight '") << Weight << "' is used as "
-                                    << Old.getValue() << " and as " << Layout;
+/// W in Layout. One that is in use in another (angles that are rows of a table
+/// here and the vectors of a rotation there) gets a copy.
+llm::WeightOp ChoosePrecision::withLayout(llm::WeightOp W, StringRef Layout,
+                                          SymbolTable &Symbols) {
+  StringAttr Old = W->getAttrOfType<StringAttr>("llm.layout");
+  if (Old && Old.getValue() != Layout) {
+    std::string Name = (W.getSymName() + "." + Layout).str();
+    llm::WeightOp Copy = Symbols.lookup<llm::WeightOp>(Name);
+    if (!Copy) {
+      Copy = cast<llm::WeightOp>(W->clone());
+      Copy.setSymName(Name);
+      Symbols.insert(Copy, std::next(Block::iterator(W)));
+    }
+    W = Copy;
+  }
   StringAttr Id = StringAttr::get(&getContext(), Layout);
-  Op->setAttr("llm.layout", Id);
+  W->setAttr("llm.layout", Id);
   if (Layout != "vec.f32")
     Matrices.insert(Id.getValue());
-  return success();
+  return W;
 }
 
 /// True for the op's attributes that name a matrix; all others name a vector.
@@ -237,7 +249,7 @@ bool isMatrix(Operation *Op, StringRef Attr) {
                                  llm::ExpertsOp, llm::LogitsOp>(Op);
 }
 
-LogicalResult ChoosePrecision::annotateWeights(const Choice &C) {
+void ChoosePrecision::annotateWeights(const Choice &C) {
   for (llm::WeightOp Op : getOperation().getOps<llm::WeightOp>())
     Op->removeAttr("llm.layout");
   Untiled.clear();
@@ -248,10 +260,13 @@ LogicalResult ChoosePrecision::annotateWeights(const Choice &C) {
                                                  : N / int64_t(Op.getSlots())))
       Untiled.insert(Op.getWeight());
   });
-  WalkResult Result = getOperation().walk([&](Operation *Op) {
-    if (isa<llm::WeightOp>(Op) || Op == getOperation())
-      return WalkResult::advance();
-    for (NamedAttribute Attr : Op->getAttrs()) {
+  SmallVector<Operation *> Users;
+  getOperation().walk([&](Operation *Op) {
+    if (!isa<llm::WeightOp>(Op) && Op != getOperation())
+      Users.push_back(Op);
+  });
+  for (Operation *Op : Users)
+    for (NamedAttribute Attr : llvm::to_vector(Op->getAttrs())) {
       FlatSymbolRefAttr Ref = dyn_cast<FlatSymbolRefAttr>(Attr.getValue());
       llm::WeightOp W =
           Ref ? Symbols.lookup<llm::WeightOp>(Ref.getValue()) : nullptr;
@@ -260,12 +275,9 @@ LogicalResult ChoosePrecision::annotateWeights(const Choice &C) {
       bool Matrix = isMatrix(Op, Attr.getName());
       std::string Layout =
           Matrix ? layoutOfMatrix(Op, W, C, Symbols) : std::string("vec.f32");
-      if (failed(setLayout(Ref.getValue(), Layout)))
-        return WalkResult::interrupt();
+      W = withLayout(W, Layout, Symbols);
+      Op->setAttr(Attr.getName(), FlatSymbolRefAttr::get(W));
     }
-    return WalkResult::advance();
-  });
-  return failure(Result.wasInterrupted());
 }
 
 /// int8 activations where they are wanted and the weights have such kernels.
