@@ -5,7 +5,7 @@ import unittest
 
 import numpy as np
 
-from common import ROOT, E2E, some
+from common import ROOT, SLOW, E2E
 
 sys.path.insert(0, str(ROOT / "test" / "tools"))
 try:
@@ -100,14 +100,19 @@ class Inputs(E2E):
         return self.run_tokens(self.compile(path, *FLAGS, out=self.tmp / f"{name}.llmc"), TOKENS, 8)[0]
 
     def test_tokens_are_the_same(self):
-        want = self.tokens_of(decoders.model(Form("plain")), "plain")
+        """Token by token in the slow set; in the fast one raising keeps the logits of the graph, for a tenth of the time."""
+        want = self.tokens_of(decoders.model(Form("plain")), "plain") if SLOW else None
         cases = [(Form("plain"), change) for change in (scalar_count, token_types, vector_count, row_numbers, beams)]
         cases += [(Form("mask", mask=mask), renamed) for mask in ("input4d", "padding", "compare")]
-        for form, change in some(cases, 2):
+        for form, change in cases:
             with self.subTest(f"{change.__name__} {form.mask}"):
                 model = decoders.model(form)
                 change(model)
-                self.assertEqual(self.tokens_of(model, change.__name__), want)
+                if SLOW:
+                    self.assertEqual(self.tokens_of(model, change.__name__), want)
+                else:
+                    onnx.save(model, self.tmp / "model.onnx")
+                    self.ok("compile", self.tmp / "model.onnx", "--f32", "--verify", "--stop-after", "raise", "--emit", "llm")
 
     def test_types_that_are_not_asked_for_are_named(self):
         model = decoders.model(Form("plain"))

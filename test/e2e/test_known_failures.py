@@ -5,12 +5,13 @@ tools/dev/node_known.py, run by test_nodes.py; those on damaged files (B44) are 
 B67 are here, as compiling is their subject. What is computed is test_known_failures_numbers.py and test_known_failures_fusion.py.
 """
 import itertools
+import json
 import sys
 import unittest
 
 import numpy as np
 
-from common import ROOT, E2E, rel_diff, some
+from common import INPUTS, ROOT, SLOW, E2E, rel_diff, some
 
 sys.path.insert(0, str(ROOT / "test" / "tools"))
 try:
@@ -50,11 +51,17 @@ class KnownFailures(E2E):
             KnownFailures.of_plain = self.tokens_of(decoders.model(Form("plain")))
         return KnownFailures.of_plain
 
+    def expect_plain(self, model):
+        """The tokens of the plain model; in the fast set only that raising keeps the logits of the graph, for a tenth of the time."""
+        if SLOW:
+            self.assertEqual(self.tokens_of(model), self.plain())
+        else:
+            self.ok("compile", self.save(model), "--f32", "--verify", "--stop-after", "raise", "--emit", "llm")
+
     def test_B06_inputs_that_differ(self):
-        want = self.plain()
-        for form in some((Form("b", mask="padding", positions=False), Form("a", mask="padding"), Form("c", positions=False)), 3):
+        for form in (Form("b", mask="padding", positions=False), Form("a", mask="padding"), Form("c", positions=False)):
             with self.subTest(mask=form.mask, positions=form.positions):
-                self.assertEqual(self.tokens_of(decoders.model(form)), want)
+                self.expect_plain(decoders.model(form))
 
     def test_B06_an_input_that_nothing_explains(self):
         model = decoders.model(Form("plain"))
@@ -65,8 +72,11 @@ class KnownFailures(E2E):
         self.assertIn("style_vector", self.refused(3, "compile", self.save(model), *FLAGS, "-o", self.tmp / "no.llmc"))
 
     def test_B25_ids_outside_of_the_table(self):
-        art = self.compile(self.save(decoders.model(Form("plain"))), *FLAGS)
-        for ids in (f"1,{decoders.VOCAB}", "1,-1"):
+        folder = INPUTS / "models" / "tiny-llama-sdpa"
+        art = self.compile(folder / "model.onnx", "--f32", "--max-context", "64")  # that of other files, too
+        vocabulary = len(json.loads((folder / "expect.json").read_text())["cases"][0]["last_logits"])
+        self.run_tokens(art, [vocabulary - 1], 1)
+        for ids in (f"1,{vocabulary}", "1,-1"):
             self.assertIn("vocabulary", self.refused(2, "run", art, f"--tokens={ids}", "--max-tokens", "1"))
 
     def test_B48_dims_without_names(self):
@@ -75,7 +85,7 @@ class KnownFailures(E2E):
             for dim in value.type.tensor_type.shape.dim:
                 if dim.dim_param:
                     dim.Clear()
-        self.assertEqual(self.tokens_of(model), self.plain())
+        self.expect_plain(model)
 
     def test_B62_local_functions_in_two_levels(self):
         model = decoders.model(Form("plain"))
@@ -92,7 +102,7 @@ class KnownFailures(E2E):
         model.functions.extend([mean, norm])
         model.opset_import.append(helper.make_opsetid("a.b", 1))
         self.replace_norms(model, lambda x, gain, out: [helper.make_node("Norm", [x, gain], [out], domain="a.b", name="/norm")])
-        self.assertEqual(self.tokens_of(model), self.plain())
+        self.expect_plain(model)
 
     def replace_norms(self, model, make):
         """The seven nodes of each norm of the generator, behind their constants, by others."""
@@ -105,7 +115,6 @@ class KnownFailures(E2E):
         model.graph.node.extend(kept)
 
     def test_B63_types_of_ids_and_masks(self):
-        want = self.plain()
         masks = (TensorProto.INT32, TensorProto.INT64, TensorProto.BOOL, TensorProto.FLOAT)
         for mask, ids in some(itertools.product(masks, (TensorProto.INT32, TensorProto.INT64)), 5):
             with self.subTest(ids=ids, mask=mask):
@@ -113,7 +122,7 @@ class KnownFailures(E2E):
                 for value in model.graph.input:
                     if value.name == "attention_mask":
                         value.type.tensor_type.elem_type = mask
-                self.assertEqual(self.tokens_of(model), want)
+                self.expect_plain(model)
 
     def test_B67_what_is_printed_does_not_grow_with_weights(self):
         small = self.ok("compile", self.save(decoders.model(Form("plain"))), "--stop-after", "raise", "--emit", "llm").stdout
@@ -125,7 +134,7 @@ class KnownFailures(E2E):
         self.assertLess(len(large), len(small) + 2000)
 
     def test_B76_tied_head_is_stored_once(self):
-        sizes, logits = [], []
+        sizes, logits = [], []  # logits of the compiled ones: the slow set
         for form in ("shared", "copied", "untied"):
             model = decoders.model(Form("plain"))
             tensors = {t.name: t for t in model.graph.initializer}
@@ -135,11 +144,14 @@ class KnownFailures(E2E):
             if form == "shared":
                 model.graph.initializer.remove(tensors["head"])
                 model.graph.node.insert(0, helper.make_node("Transpose", ["embed"], ["head"], perm=[1, 0], name="/tie"))
-            art = self.compile(self.save(model), *FLAGS, out=self.tmp / f"{form}.llmc")
-            sizes.append(art.stat().st_size)
-            logits.append(self.run_tokens(art, TOKENS, 1, logits="all")[1])
+            path = self.save(model)
+            sizes.append(json.loads(self.ok("plan", path, *FLAGS, "--json").stdout)["targets"][0]["weight_bytes"])
+            if SLOW:
+                art = self.compile(path, *FLAGS, out=self.tmp / f"{form}.llmc")
+                logits.append(self.run_tokens(art, TOKENS, 1, logits="all")[1])
         self.assertLess(sizes[0], sizes[2] - 8000)
-        np.testing.assert_array_equal(logits[0], logits[1])
+        if SLOW:
+            np.testing.assert_array_equal(logits[0], logits[1])
 
     def test_B77_present_without_past(self):
         model = decoders.model(Form("no-past", op="attention23", mask="causal_op", cache="none"))
