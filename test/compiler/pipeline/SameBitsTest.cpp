@@ -1,6 +1,7 @@
 // What fusion and outlining may not change: a program runs with the same bits
 // whether its layers are outlined or not, and computes the same as without any
-// fusion. On the CPU, on the target that this machine has.
+// fusion (row B82 of the known failures). On the CPU, on the target that this
+// machine has.
 #include "compiler/driver/ProgramExport.h"
 #include "compiler/pipeline/PassErrors.h"
 #include "compiler/pipeline/Pipeline.h"

@@ -89,7 +89,7 @@ func.func @main(%ids: tensor<?x?xi64, #onnx.dims<["b", "s"]>> {onnx.name = "inpu
 }
 
 // -----
-// Causal, by selection, with a window of 6.
+// Causal, by selection, with a window of 6: the query is one of them (B21).
 // CHECK-LABEL: func.func @main
 // CHECK: onnx.softmax %{{.*}} {llm.window = 6 : i64}
 onnx.weight_data @table file 0 offset 0 length 1024 : tensor<32x8xf32>

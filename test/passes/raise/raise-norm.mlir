@@ -56,7 +56,7 @@ func.func @main(%x: tensor<?x?x16xf32>) -> (tensor<?x?x16xf32>, tensor<?x?x16xf3
   // CHECK: %[[D:.*]] = llm.norm %arg0 {bias = @w.b, eps = 9.99999974E-6 : f32, gain = @w.g, kind = 2 : i64}
   %whole, %its_mean, %its_inv = onnx.layer_normalization %x, %g, %b {epsilon = 1.0e-5 : f32} : (tensor<?x?x16xf32>, tensor<16xf32>, tensor<16xf32>) -> (tensor<?x?x16xf32>, tensor<?x?x1xf32>, tensor<?x?x1xf32>)
 
-  // Must not fire: another axis, a variable eps, the root divides something else.
+  // Must not fire (B50): another axis, a variable eps, the root divides something else.
   // CHECK: onnx.reduce_mean
   %m5 = onnx.reduce_mean %p, %first : (tensor<?x?x16xf32>, tensor<1xi64>) -> tensor<?x1x16xf32>
   %e5 = onnx.add %m5, %eps : (tensor<?x1x16xf32>, tensor<f32>) -> tensor<?x1x16xf32>

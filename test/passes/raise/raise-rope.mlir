@@ -3,7 +3,7 @@
 
 // CHECK: remark: [Missed] raise-rope {{.*}} it does not compute a rotation of halves or of pairs
 
-// Halves, angles from frequencies, partly rotated heads, scaled tables.
+// Halves, angles from frequencies, partly rotated heads, scaled tables. B19: width and pairing are part of the op; B20: so are the file's frequencies.
 // CHECK: llm.weight @w.rope.freq : tensor<2xf32>
 // CHECK-LABEL: func.func @main
 onnx.weight_data @table file 0 offset 0 length 2048 : tensor<32x16xf32>
