@@ -15,7 +15,7 @@ class Graph:
 
     def __init__(self, seed, opset=20):
         self.rng, self.opset = np.random.default_rng(seed), opset
-        self.nodes, self.initializers = [], []
+        self.nodes, self.initializers, self.functions = [], [], []
 
     def op(self, kind, *inputs, outputs=1, domain="", **attrs):
         inputs = [x if isinstance(x, str) else self.const(x) for x in inputs]
@@ -313,6 +313,37 @@ def linear_attention(rule, per_feature=False, unit=False):
     return mix
 
 
+MS = "com.microsoft"
+
+
+def linear_attention_function(queries, values):
+    """com.microsoft's LinearAttention without a past, where there are fewer heads of queries and keys than of values: as the standard op on repeated ones."""
+    def node(kind, inputs, outputs, **attrs):
+        return helper.make_node(kind, inputs, outputs, **attrs)
+
+    def ints(name, values):
+        return node("Constant", [], [name], value=numpy_helper.from_array(np.array(values, np.int64)))
+
+    body = [ints("apart", [0, 0, queries, 1, -1]), ints("copies", [1, 1, 1, values // queries, 1]), ints("flat", [0, 0, -1])]
+    for name in ("query", "key"):
+        body += [node("Reshape", [name, "apart"], [name + "_1"]), node("Expand", [name + "_1", "copies"], [name + "_2"]), node("Reshape", [name + "_2", "flat"], [name + "_3"])]
+    body.append(node("LinearAttention", ["query_3", "key_3", "value", "", "decay", "beta"], ["output", "present"], q_num_heads=values, kv_num_heads=values, update_rule="gated_delta"))
+    return helper.make_function(MS, "LinearAttention", ["query", "key", "value", "past", "decay", "beta"], ["output", "present"], body,
+                                [helper.make_opsetid("", 27)], attributes=["q_num_heads", "kv_num_heads", "update_rule"])
+
+
+def few_queries(g, x):
+    """Attention by a matrix per head of values, two of which share a head of queries and keys; norms and gates count the heads with the tokens."""
+    q, k, v = g.linear(x, KV * DIM, HIDDEN), g.linear(x, KV * DIM, HIDDEN), g.linear(x, HEADS * DIM, HIDDEN)
+    decay, beta = g.op("Neg", g.op("Softplus", g.linear(x, HEADS, HIDDEN))), g.op("Sigmoid", g.linear(x, HEADS, HIDDEN))
+    g.functions = [linear_attention_function(KV, HEADS)]
+    y, _ = g.op("LinearAttention", q, g.op("Mul", k, 0.3), v, "", decay, beta, outputs=2, domain=MS, q_num_heads=KV, kv_num_heads=HEADS, update_rule="gated_delta")
+    y, z = (g.op("Reshape", t, np.array([-1, DIM])) for t in (y, g.linear(x, HEADS * DIM, HIDDEN)))
+    y = g.op("Mul", g.rms(y, DIM), g.op("Mul", z, g.op("Sigmoid", z)))
+    shape = g.op("Concat", g.op("Shape", x, start=0, end=2), np.array([HEADS * DIM]), axis=0)
+    return g.linear(g.op("Reshape", y, shape), HIDDEN, HEADS * DIM)
+
+
 def decoder(ffn=swiglu, norm=None, parallel=False, sandwich=False, first=None, scale=1.0, seed=1, rows_in=False, head=True, opset=20, check=True, **attention_parts):
     g = Graph(seed, opset)
     norm = norm or (lambda g, x: g.rms(x))
@@ -341,7 +372,8 @@ def decoder(ffn=swiglu, norm=None, parallel=False, sandwich=False, first=None, s
     if rows_in:
         ids = helper.make_tensor_value_info("inputs_embeds", TensorProto.FLOAT, ["batch", "sequence", HIDDEN])
     logits = helper.make_tensor_value_info(end, TensorProto.FLOAT, ["batch", "sequence", VOCAB if head else HIDDEN])
-    model = helper.make_model(helper.make_graph(g.nodes, "decoder", [ids], [logits], g.initializers), opset_imports=[helper.make_opsetid("", g.opset)], ir_version=9)
+    model = helper.make_model(helper.make_graph(g.nodes, "decoder", [ids], [logits], g.initializers), ir_version=9,
+                              opset_imports=[helper.make_opsetid("", g.opset)] + [helper.make_opsetid(MS, 1)] * bool(g.functions), functions=g.functions)
     if check:
         onnx.checker.check_model(model)
     return model
@@ -385,4 +417,5 @@ FAMILIES = {
     "linear-attention-gated": lambda: decoder(first=linear_attention("gated", per_feature=True), opset=27),
     "linear-attention-gated-delta": lambda: decoder(first=linear_attention("gated_delta"), opset=27),
     "linear-attention-unit": lambda: decoder(first=linear_attention("delta", unit=True), opset=27),
+    "linear-attention-few-queries": lambda: decoder(first=few_queries, opset=27),
 }
