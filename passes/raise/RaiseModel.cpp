@@ -426,10 +426,13 @@ LogicalResult Stepper::run() {
   if (Problems > 20)
     Main.emitError() << "more than 20 nodes are not supported";
   Value X = rows(End.X);
-  if (Problems == 0 && (Layers == 0 || !X)) {
+  // What a token knows of those before it is in one of these.
+  bool Mixes = Layers > 0 || !Step.getOps<llm::CausalConvOp>().empty() ||
+               !Step.getOps<llm::LinearAttentionOp>().empty();
+  if (Problems == 0 && (!Mixes || !X)) {
     ++Problems;
-    Main.emitError() << "no causal attention between tokens and logits: not a "
-                        "decoder";
+    Main.emitError() << "no causal attention, convolution or state between "
+                        "tokens and logits: not a decoder";
   }
   if (Problems > 0) {
     Step.erase();

@@ -344,7 +344,7 @@ def few_queries(g, x):
     return g.linear(g.op("Reshape", y, shape), HIDDEN, HEADS * DIM)
 
 
-def decoder(ffn=swiglu, norm=None, parallel=False, sandwich=False, first=None, scale=1.0, seed=1, rows_in=False, head=True, opset=20, check=True, **attention_parts):
+def decoder(ffn=swiglu, norm=None, parallel=False, sandwich=False, first=None, every=False, scale=1.0, seed=1, rows_in=False, head=True, opset=20, check=True, **attention_parts):
     g = Graph(seed, opset)
     norm = norm or (lambda g, x: g.rms(x))
     x = "inputs_embeds" if rows_in else g.op("Gather", g.weight(VOCAB, HIDDEN, scale=1.0), "input_ids", axis=0)
@@ -353,7 +353,7 @@ def decoder(ffn=swiglu, norm=None, parallel=False, sandwich=False, first=None, s
     tables = rope_tables(g, x if rows_in else "input_ids")
     for layer in range(LAYERS):
         n = norm(g, x)
-        mix = first(g, n) if first and layer == 0 else attention(g, n, tables, **attention_parts)
+        mix = first(g, n) if first and (layer == 0 or every) else attention(g, n, tables, **attention_parts)
         mix = norm(g, mix) if sandwich else mix
         if parallel:
             x = g.op("Add", x, g.op("Add", mix, ffn(g, n)))
@@ -417,5 +417,6 @@ FAMILIES = {
     "linear-attention-gated": lambda: decoder(first=linear_attention("gated", per_feature=True), opset=27),
     "linear-attention-gated-delta": lambda: decoder(first=linear_attention("gated_delta"), opset=27),
     "linear-attention-unit": lambda: decoder(first=linear_attention("delta", unit=True), opset=27),
+    "linear-attention-alone": lambda: decoder(first=linear_attention("gated"), every=True, opset=27),
     "linear-attention-few-queries": lambda: decoder(first=few_queries, opset=27),
 }

@@ -9,7 +9,7 @@ func.func @main(%x: tensor<?x3x?x?xf32>) -> tensor<?x3x?x?xf32> {
 // -----
 llm.source @s : tensor<32x8xf32> {file = 0, offset = 0, length = 1024}
 llm.weight @w.e : tensor<32x8xf32> [#llm.piece<source = @s, begin = 0, count = 32>]
-// expected-error @+2 {{no causal attention between tokens and logits: not a decoder}}
+// expected-error @+2 {{no causal attention, convolution or state between tokens and logits: not a decoder}}
 // expected-warning @+1 {{the graph has no head: the step gives rows of 8 hidden values, no logits}}
 func.func @main(%ids: tensor<?x?xi64> {onnx.name = "input_ids"}) -> (tensor<?x?x8xf32> {onnx.name = "last_hidden_state"}) {
   %x = llm.embed %ids, @w.e : (tensor<?x?xi64>) -> tensor<?x?x8xf32>
@@ -41,7 +41,7 @@ func.func @main(%ids: tensor<?x?xi64> {onnx.name = "input_ids"}) -> (tensor<?x?x
 // -----
 llm.source @s : tensor<32x8xf32> {file = 0, offset = 0, length = 1024}
 llm.weight @w.e : tensor<32x8xf32> [#llm.piece<source = @s, begin = 0, count = 32>]
-// expected-error @+1 {{no causal attention between tokens and logits: not a decoder}}
+// expected-error @+1 {{no causal attention, convolution or state between tokens and logits: not a decoder}}
 func.func @main(%ids: tensor<?x?xi64> {onnx.name = "input_ids"}) -> tensor<?x?x32xf32> {
   %x = llm.embed %ids, @w.e : (tensor<?x?xi64>) -> tensor<?x?x8xf32>
   %y = llm.linear %x, @w.e : (tensor<?x?x8xf32>) -> tensor<?x?x32xf32>
