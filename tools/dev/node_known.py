@@ -104,8 +104,16 @@ def integers():
         right(f"B82_shift_{way.lower()}", value, "BitShift", [v([1, 255, 3], np.uint8), v([7, 1, 0], np.uint8)], direction=way)
 
 
+def choices():
+    for name, value in (("last", 1), ("first", 0)):
+        right(f"B54_ties_{name}", value, "ArgMax", [v([1, 3, 3] if value else [3, 1, 3], np.float32)], axis=0, keepdims=0)
+    # Undefined in the standard: what ONNX Runtime does, so that all of our own ways do the same.
+    right("B68_to_int8", [44, 0, 0, 0, 50, -50], "Cast", [v([300, np.nan, np.inf, -np.inf, 50, -50], np.float32)], to=T.INT8)
+    right("B68_to_bool", [True, True, False, False], "Cast", [v([0.5, np.nan, 0, -0.0], np.float32)], to=T.BOOL)
+
+
 def cases():
-    for name, model, inputs, wanted in computed((quantised, attention, rotations, shapes, integers)):
+    for name, model, inputs, wanted in computed((quantised, attention, rotations, shapes, integers, choices)):
         if name in RIGHT:
             np.testing.assert_allclose(wanted[0], RIGHT[name], rtol=1e-6, err_msg=name)
         yield name, model, inputs, wanted
