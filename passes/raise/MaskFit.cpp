@@ -6,9 +6,6 @@
 
 namespace llmc::raise {
 
-/// Old exporters write -10000 for "hidden"; no score reaches that.
-constexpr double Hidden = -9000;
-
 static std::string text(double X) { return std::to_string(X); }
 
 /// Slope of the head from the farthest key that is seen. The row is relative
@@ -44,12 +41,12 @@ std::string MaskFit::add(std::span<const double> Row, bool HasSink,
                          int64_t Head, int64_t Position, int64_t Total) {
   std::vector<double> Relative(Row.begin(), Row.end());
   double Own = Row[size_t(Position)];
-  if (!(Own > Hidden))
+  if (!(Own > HiddenScore))
     return "a query does not see its own key";
   for (double &X : Relative)
     X -= Own;
   for (int64_t K = Position + 1; K < int64_t(Row.size()) - HasSink; ++K)
-    if (!(Relative[size_t(K)] < Hidden))
+    if (!(Relative[size_t(K)] < HiddenScore))
       return K < Total
                  ? "keys after the query are visible: not a causal decoder"
                  : "unused room of the cache is visible";
@@ -68,7 +65,7 @@ std::string MaskFit::add(std::span<const double> Row, bool HasSink,
   int64_t First = -1;
   for (int64_t K = 0; K <= Position; ++K) {
     double Want = Slope * double(K - Position), Have = Relative[size_t(K)];
-    bool Seen = Have - Want > Hidden;
+    bool Seen = Have - Want > HiddenScore;
     if (Seen && !(std::abs(Have - Want) <= 1e-3 + 1e-4 * std::abs(Want)))
       return "a bias is added to the scores (" + text(Have) + " at distance " +
              std::to_string(Position - K) + ")";

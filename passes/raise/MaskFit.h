@@ -12,6 +12,10 @@
 
 namespace llmc::raise {
 
+/// A score at most this is that of a hidden key: old exporters write -10000,
+/// and no real score reaches that.
+constexpr double HiddenScore = -9000;
+
 struct MaskRule {
   int64_t Window = 0, Chunk = 0;     ///< 0: none
   std::vector<double> Slopes, Sinks; ///< per head; empty: none

@@ -317,7 +317,7 @@ bool MaskReader::isLost(const AttentionBlock &Block) {
     P.bind(B.Scores.getOutput(), zeroTensor(DType::F32, Shape));
     Result<const eval::Tensor *> Got = P.evaluate(B.Softmax.getInput());
     for (int64_t I = 0; Got && I < (*Got)->count(); ++I)
-      if (!(eval::floatAt(**Got, I) > -1))
+      if (!(eval::floatAt(**Got, I) > HiddenScore)) // ALiBi is far above it
         return false;
   }
   return true;
@@ -344,10 +344,10 @@ struct RaiseMask : ReadingPass<impl::RaiseMaskBase<RaiseMask>> {
         LostAt = nodeName(Softmax);
     }
     if (!LostAt.empty())
-      Main.emitWarning() << "the tokens of a step all see each other at '"
-                         << LostAt
-                         << "': taken as a file for steps of one token, prompts "
-                            "too";
+      Main.emitWarning()
+          << "the tokens of a step all see each other at '" << LostAt
+          << "': taken as a file for steps of one token, prompts "
+             "too";
   }
 
   void annotate(onnx::SoftmaxOp Softmax, const Verdict &V) {
