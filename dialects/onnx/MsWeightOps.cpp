@@ -159,6 +159,21 @@ LogicalResult MsMoEOp::verify() {
   return verifyRange(*this, "MoE", "k", getK(), 1, MaxSize);
 }
 
+/// Codes and scales of experts have the same rows; those that were prepared for
+/// one kernel mostly have others.
+static LogicalResult verifyRows(MsQMoEOp Op, llvm::StringRef What, Value Codes,
+                                Value Scales) {
+  RankedTensorType C = rankedType(Codes), S = rankedType(Scales);
+  if (!C || !S || C.getRank() != 3 || S.getRank() < 2 || C.isDynamicDim(1) ||
+      S.isDynamicDim(1) || C.getDimSize(1) == S.getDimSize(1))
+    return success();
+  return msError(Op, "QMoE")
+         << What << " have " << C.getDimSize(1) << " rows, their scales "
+         << S.getDimSize(1)
+         << " (weights in the order of one GPU kernel?); give the file before "
+            "prepacking (weights_prepacked 0)";
+}
+
 LogicalResult MsQMoEOp::verify() {
   constexpr llvm::StringLiteral Name = "QMoE";
   if (failed(verifyThere(*this, Name, getFc2ExpertsWeights(),
@@ -171,6 +186,13 @@ LogicalResult MsQMoEOp::verify() {
     return msError(*this, Name)
            << "weights_prepacked is 1 (weights in the order of one GPU "
               "kernel), expected 0 or -1; give the file before prepacking";
+  if (failed(verifyRows(*this, "fc1_experts_weights", getFc1ExpertsWeights(),
+                        getFc1Scales())) ||
+      failed(verifyRows(*this, "fc2_experts_weights", getFc2ExpertsWeights(),
+                        getFc2Scales())) ||
+      failed(verifyRows(*this, "fc3_experts_weights", getFc3ExpertsWeights(),
+                        getFc3Scales())))
+    return failure();
   std::optional<int64_t> Own[] = {getFc1ExpertWeightBits(),
                                   getFc2ExpertWeightBits(),
                                   getFc3ExpertWeightBits()};

@@ -95,3 +95,12 @@ func.func @gather_scales(%d: tensor<10x16xui8>, %i: tensor<2xi64>, %s: tensor<10
   %0 = onnx.ms_gather_block_quantized %d, %i, %s, %n {block_size = 16 : i64} : (tensor<10x16xui8>, tensor<2xi64>, tensor<10x3xf32>, none) -> tensor<*xf32>
   return
 }
+
+// -----
+
+// Columns first: the order of one GPU kernel.
+func.func @experts_prepacked(%x: tensor<?x64xf32>, %p: tensor<?x4xf32>, %a: tensor<4x64x64xui8>, %s: tensor<4x128x2xf32>, %b: tensor<4x64x32xui8>, %t: tensor<4x64x2xf32>, %n: none) {
+  // expected-error @+1 {{QMoE: fc1_experts_weights have 64 rows, their scales 128}}
+  %0 = onnx.ms_q_moe %x, %p, %a, %s, %n, %b, %t, %n, %n, %n, %n, %n, %n, %n, %n, %n, %n, %n, %n, %n, %n {block_size = 32 : i64} : (tensor<?x64xf32>, tensor<?x4xf32>, tensor<4x64x64xui8>, tensor<4x128x2xf32>, none, tensor<4x64x32xui8>, tensor<4x64x2xf32>, none, none, none, none, none, none, none, none, none, none, none, none, none, none) -> tensor<*xf32>
+  return
+}
