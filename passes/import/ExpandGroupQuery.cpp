@@ -306,6 +306,11 @@ LogicalResult expand(onnx::MsPagedAttentionOp Op) {
   };
   if (Op.getKvCacheLayout() != "SEPARATE" || Op.getRotaryOffset() != 0)
     return Op.emitError("a joint cache or a rotary_offset is not supported");
+  // How many blocks a caller has set aside says nothing of the sequence.
+  for (Operation *User : Op.getBlockTable().getUsers())
+    if (isa<onnx::ShapeOp>(User) && !User->use_empty())
+      return Op.emitError("the graph uses the dims of block_table, which are "
+                          "the caller's and not the sequence's");
   if (failed(takeApart(Op, M, G, Batched(Op.getQuery()),
                        Batched(present(Op.getKey())),
                        Batched(present(Op.getValue())))))

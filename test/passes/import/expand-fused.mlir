@@ -86,3 +86,14 @@ func.func @main(%x: tensor<1x2x3x8xf32>, %c: tensor<9x4xf32>, %s: tensor<9x4xf32
   %y = onnx.ms_m_rotary_embedding %x, %p, %c, %s {mrope_section = array<i64: 1, 1, 1>} : (tensor<1x2x3x8xf32>, tensor<3x1x3xi64>, tensor<9x4xf32>, tensor<9x4xf32>) -> tensor<*xf32>
   return %y : tensor<*xf32>
 }
+
+// -----
+
+// A caller's blocks say nothing about the sequence.
+func.func @main(%x: tensor<?x16xf32>, %past: tensor<?x?x2x4xf32>, %first: tensor<?xi32>, %seen: tensor<?xi32>, %blocks: tensor<?x?xi32>) -> (tensor<?x8xf32>, tensor<2xi64>) {
+  %none = onnx.none
+  %dims = onnx.shape %blocks : (tensor<?x?xi32>) -> tensor<2xi64>
+  // expected-error @+1 {{the graph uses the dims of block_table, which are the caller's and not the sequence's}}
+  %y, %k, %v = onnx.ms_paged_attention %x, %none, %none, %past, %past, %first, %seen, %blocks, %none, %none, %none, %none, %none, %none, %none, %none, %none {kv_num_heads = 1 : i64, num_heads = 2 : i64} : (tensor<?x16xf32>, none, none, tensor<?x?x2x4xf32>, tensor<?x?x2x4xf32>, tensor<?xi32>, tensor<?xi32>, tensor<?x?xi32>, none, none, none, none, none, none, none, none, none) -> (tensor<?x8xf32>, tensor<?x?x2x4xf32>, tensor<?x?x2x4xf32>)
+  return %y, %dims : tensor<?x8xf32>, tensor<2xi64>
+}
