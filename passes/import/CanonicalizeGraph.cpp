@@ -59,6 +59,10 @@ private:
       Same = Op->getOperand(0);
     if (!Same)
       Same = regrouped(Op);
+    if (!Same)
+      Same = written(Op);
+    if (!Same)
+      Same = gathered(Op);
     if (Same) {
       Op->getResult(0).replaceAllUsesWith(Same);
       ++Rewritten;
@@ -188,6 +192,124 @@ private:
     Outer.setPerm(Both);
     ++Rewritten;
     return {};
+  }
+
+  /// Rows of a tensor that are written at once.
+  struct Piece {
+    int64_t Begin = 0, End = 0;
+    Value Rows;
+  };
+
+  /// Constant indices [n, 1] that count up by one.
+  std::optional<Piece> pieceOf(onnx::ScatterNDOp Scatter) {
+    auto Type = dyn_cast<RankedTensorType>(Scatter.getIndices().getType());
+    std::optional<SmallVector<int64_t>> At = integersOf(Scatter.getIndices());
+    if (Scatter.getReduction() != "none" || !At || At->empty() || !Type ||
+        Type.getRank() != 2 || Type.getDimSize(1) != 1)
+      return std::nullopt;
+    for (size_t I = 1; I < At->size(); ++I)
+      if ((*At)[I] != At->front() + int64_t(I))
+        return std::nullopt;
+    if (At->front() < 0)
+      return std::nullopt;
+    return Piece{At->front(), At->back() + 1, Scatter.getUpdates()};
+  }
+
+  /// A tensor whose first dim is written piece by piece, each row once, is a
+  /// Concat of the pieces: what assignments to slices become.
+  Value written(Operation *Op) {
+    auto At = dyn_cast<onnx::ScatterNDOp>(Op);
+    const ValueInfo &Info = Shapes.of(Op->getResult(0));
+    if (!At || !Info.Ranked || Info.rank() == 0)
+      return {};
+    SmallVector<Piece> Pieces;
+    int64_t Rows = 0;
+    for (; At; At = At.getData().getDefiningOp<onnx::ScatterNDOp>()) {
+      std::optional<Piece> Next = pieceOf(At);
+      if (!Next)
+        break;
+      Rows += Next->End - Next->Begin;
+      Pieces.push_back(*Next);
+      if (isNumber(Info.Shape[0], Rows))
+        break;
+    }
+    llvm::sort(Pieces, [](const Piece &X, const Piece &Y) {
+      return X.Begin < Y.Begin;
+    });
+    int64_t End = 0;
+    SmallVector<Value> Parts;
+    for (const Piece &P : Pieces) {
+      if (P.Begin != End)
+        return {};
+      End = P.End;
+      Parts.push_back(P.Rows);
+    }
+    return isNumber(Info.Shape[0], End) ? joined(Op, Parts) : Value();
+  }
+
+  /// Parts side by side on the first dim in place of Op, before the Transpose
+  /// that all of them come out of, if there is one.
+  Value joined(Operation *Op, SmallVector<Value> Parts) {
+    std::optional<SmallVector<int64_t>> Perm;
+    for (Value &Part : Parts) {
+      auto Turn = Part.getDefiningOp<onnx::TransposeOp>();
+      if (!Turn || !Turn.getPerm() ||
+          (Perm && ArrayRef<int64_t>(*Perm) != *Turn.getPerm()))
+        return typed(concat(Op, Parts, 0), Shapes.of(Op->getResult(0)));
+      Perm = SmallVector<int64_t>(*Turn.getPerm());
+    }
+    for (Value &Part : Parts)
+      Part = Part.getDefiningOp<onnx::TransposeOp>().getData();
+    return turned(Op, concat(Op, Parts, (*Perm)[0]), *Perm);
+  }
+
+  Value typed(Value V, ValueInfo Info) {
+    Shapes.set(V, std::move(Info));
+    return V;
+  }
+
+  /// In place of Op: what it gives is Before transposed by Perm.
+  Value turned(Operation *Op, Value Before, ArrayRef<int64_t> Perm) {
+    ValueInfo Info = Shapes.of(Op->getResult(0)), Inner = Info;
+    for (auto [D, From] : llvm::enumerate(Perm))
+      Inner.Shape[size_t(From)] = Info.Shape[D];
+    OpBuilder B(Op);
+    Value Out = onnx::TransposeOp::create(
+        B, Op->getLoc(), Op->getResult(0).getType(),
+        typed(Before, std::move(Inner)), B.getDenseI64ArrayAttr(Perm));
+    return typed(Out, std::move(Info));
+  }
+
+  Value concat(Operation *Op, ArrayRef<Value> Parts, int64_t Axis) {
+    OpBuilder B(Op);
+    Type Element = Shapes.of(Op->getResult(0)).Element;
+    return onnx::ConcatOp::create(
+        B, Op->getLoc(), UnrankedTensorType::get(Element), Parts, Axis);
+  }
+
+  /// GatherND of whole rows by constants [n, 1] is a Gather of the first dim,
+  /// which may as well come before a Transpose: what a list of indices becomes.
+  Value gathered(Operation *Op) {
+    auto At = dyn_cast<onnx::GatherNDOp>(Op);
+    const ValueInfo &Info = Shapes.of(Op->getResult(0));
+    auto Type = At ? dyn_cast<RankedTensorType>(At.getIndices().getType())
+                   : RankedTensorType();
+    std::optional<SmallVector<int64_t>> Rows =
+        At ? integersOf(At.getIndices()) : std::nullopt;
+    if (!Rows || At.getBatchDims() != 0 || !Type || Type.getRank() != 2 ||
+        Type.getDimSize(1) != 1 || !Info.Ranked)
+      return {};
+    auto Turn = At.getData().getDefiningOp<onnx::TransposeOp>();
+    std::optional<ArrayRef<int64_t>> Perm =
+        Turn ? Turn.getPerm() : std::nullopt;
+    OpBuilder B(Op);
+    auto Plain = RankedTensorType::get({int64_t(Rows->size())}, B.getI64Type());
+    Value Indices = onnx::ConstantOp::create(
+        B, Op->getLoc(), Plain, DenseIntElementsAttr::get(Plain, *Rows));
+    Value Out = onnx::GatherOp::create(
+        B, Op->getLoc(), UnrankedTensorType::get(Info.Element),
+        Perm ? Turn.getData() : At.getData(), Indices, Perm ? (*Perm)[0] : 0);
+    return Perm ? turned(Op, Out, *Perm) : typed(Out, Info);
   }
 
   /// x / 2^k is x * 2^-k exactly, as long as 2^-k is a normal number.

@@ -146,7 +146,9 @@ def CanonicalizeGraph : Pass<"llmc-canonicalize-graph", "::mlir::ModuleOp"> {
     `Or(x, false)` and Where with a known condition are their operand; a
     constant or weight operand of Add, Mul, And, Or and Equal stands on the
     right; division by a power of two is a product; two Transposes are one;
-    `Not(Not(x))` is x. Then identical ops are merged and unused ones removed.
+    `Not(Not(x))` is x; a ScatterND chain that writes each row of the first dim
+    once is a Concat, and a GatherND of whole rows by constants a Gather. Then
+    identical ops are merged and unused ones removed.
 
     ```mlir
     // before

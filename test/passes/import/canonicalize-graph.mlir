@@ -98,3 +98,42 @@ func.func @empty_part(%x: tensor<2x3xf32>, %none: tensor<2x0xf32>, %some: tensor
   %b = onnx.concat %x, %none, %some {axis = 1 : i64} : (tensor<2x3xf32>, tensor<2x0xf32>, tensor<2x?xf32>) -> tensor<*xf32>
   return %a, %b : tensor<*xf32>, tensor<*xf32>
 }
+
+// -----
+
+// Assignments to all slices of an axis are a Concat, also behind Transposes; a
+// row that keeps its old value, or order, is none.
+// CHECK-LABEL: func.func @written(
+// CHECK: %[[C:.*]] = onnx.concat %arg0, %arg1 {axis = 1 : i64}
+// CHECK: %[[S:.*]] = onnx.scatter_nd
+// CHECK: return %[[C]], %[[S]]
+func.func @written(%x: tensor<2x1xf32>, %y: tensor<2x2xf32>, %old: tensor<3x2xf32>) -> (tensor<2x3xf32>, tensor<*xf32>) {
+  %i = onnx.constant dense<[[0]]> : tensor<1x1xi64>
+  %j = onnx.constant dense<[[1], [2]]> : tensor<2x1xi64>
+  %xt = onnx.transpose %x {perm = array<i64: 1, 0>} : (tensor<2x1xf32>) -> tensor<1x2xf32>
+  %yt = onnx.transpose %y {perm = array<i64: 1, 0>} : (tensor<2x2xf32>) -> tensor<2x2xf32>
+  %a = onnx.scatter_nd %old, %j, %yt {reduction = "none"} : (tensor<3x2xf32>, tensor<2x1xi64>, tensor<2x2xf32>) -> tensor<3x2xf32>
+  %b = onnx.scatter_nd %a, %i, %xt {reduction = "none"} : (tensor<3x2xf32>, tensor<1x1xi64>, tensor<1x2xf32>) -> tensor<3x2xf32>
+  %c = onnx.transpose %b {perm = array<i64: 1, 0>} : (tensor<3x2xf32>) -> tensor<2x3xf32>
+  %e = onnx.scatter_nd %old, %j, %yt {reduction = "none"} : (tensor<3x2xf32>, tensor<2x1xi64>, tensor<2x2xf32>) -> tensor<*xf32>
+  return %c, %e : tensor<2x3xf32>, tensor<*xf32>
+}
+
+// -----
+
+// Rows taken by a list of indices are a Gather in front of the Transpose; pairs
+// of indices are none.
+// CHECK-LABEL: func.func @gathered(
+// CHECK: %[[I:.*]] = onnx.constant dense<-1> : tensor<1xi64>
+// CHECK: %[[G:.*]] = onnx.gather %arg0, %[[I]] {axis = 1 : i64}
+// CHECK: %[[P:.*]] = onnx.gather_nd
+// CHECK: return %[[G]], %[[P]]
+func.func @gathered(%x: tensor<2x3x4xf32>) -> (tensor<2x1x4xf32>, tensor<1x4xf32>) {
+  %i = onnx.constant dense<[[-1]]> : tensor<1x1xi64>
+  %two = onnx.constant dense<[[1, 2]]> : tensor<1x2xi64>
+  %t = onnx.transpose %x {perm = array<i64: 1, 0, 2>} : (tensor<2x3x4xf32>) -> tensor<3x2x4xf32>
+  %g = onnx.gather_nd %t, %i : (tensor<3x2x4xf32>, tensor<1x1xi64>) -> tensor<1x2x4xf32>
+  %y = onnx.transpose %g {perm = array<i64: 1, 0, 2>} : (tensor<1x2x4xf32>) -> tensor<2x1x4xf32>
+  %p = onnx.gather_nd %x, %two : (tensor<2x3x4xf32>, tensor<1x2xi64>) -> tensor<1x4xf32>
+  return %y, %p : tensor<2x1x4xf32>, tensor<1x4xf32>
+}
