@@ -16,6 +16,21 @@ bool isMovement(Operation *Op) {
           skip(Op->getResult(0)) != Op->getResult(0));
 }
 
+Value beforeMove(Value V) {
+  Operation *Op = V.getDefiningOp();
+  if (!Op)
+    return {};
+  if (isa<onnx::ConcatOp>(Op) && Op->getNumOperands() > 1)
+    return {};
+  if (isMovement(Op))
+    return Op->getOperand(0);
+  auto IsScalar = [](Value W) { return scalar(W).has_value(); };
+  if (auto Mul = dyn_cast<onnx::MulOp>(Op))
+    return other(Mul, IsScalar);
+  auto Div = dyn_cast<onnx::DivOp>(Op);
+  return Div && IsScalar(Div.getRhs()) ? Div.getLhs() : Value();
+}
+
 bool isCacheUpdate(Operation *Op) {
   return isa<onnx::ScatterNDOp, onnx::ScatterElementsOp, onnx::TensorScatterOp>(
       Op);

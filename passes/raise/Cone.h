@@ -31,6 +31,9 @@ bool isMovement(mlir::Operation *Op);
 /// Whether Op writes some elements into a copy of its first operand, as caches
 /// of a fixed size are written.
 bool isCacheUpdate(mlir::Operation *Op);
+/// What V is made of by one movement of one value, or by a product or quotient
+/// with a constant number; null if it is made otherwise.
+mlir::Value beforeMove(mlir::Value V);
 /// Walks from V to the leaves. `Stop` is a leaf if it is met.
 Cone coneOf(mlir::Value V, const Roles &R, Mixing Mix, mlir::Value Stop = {});
 

@@ -74,8 +74,11 @@ Value flattenHeads(OpBuilder &B, Value X, int64_t Features) {
   if (Type.getRank() != 4)
     return X;
   Location Loc = X.getLoc();
-  return onnx::ReshapeOp::create(B, Loc, pick(Type, {0, 1, -1 - Features}), X,
-                                 integersOf(B, Loc, {0, 0, Features}));
+  // The tokens of a single head.
+  bool Single = Type.getDimSize(1) == 1 && Type.isDynamicDim(2);
+  return onnx::ReshapeOp::create(
+      B, Loc, pick(Type, {0, Single ? 2 : 1, -1 - Features}), X,
+      integersOf(B, Loc, {0, Single ? -1 : 0, Features}));
 }
 
 Value splitHeads(OpBuilder &B, Value Flat, int64_t Heads, int64_t Dim,

@@ -377,16 +377,18 @@ bool Maker::provesSame(Value V, Value New, ArrayRef<Growth> Parts, int64_t Axis,
          rowsOf(**Whole, Axis, Past, Seq) == All(**Tail);
 }
 
-/// V, or what it is made of by moves of whole tensors only.
+/// V, or what it is made of by moves of whole tensors and constant factors
+/// only.
 Value partsOf(Value V) {
   Value At = V;
   while (Operation *Op = At.getDefiningOp()) {
     auto Concat = dyn_cast<onnx::ConcatOp>(Op);
     if (Concat && Concat.getInputs().size() > 1)
       return At;
-    if (!isMovement(Op) || Op->getNumResults() != 1)
+    Value Next = Op->getNumResults() == 1 ? beforeMove(At) : Value();
+    if (!Next)
       break;
-    At = Op->getOperand(0);
+    At = Next;
   }
   return V;
 }

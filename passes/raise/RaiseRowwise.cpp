@@ -320,15 +320,6 @@ struct RaiseRowwise : ReadingPass<impl::RaiseRowwiseBase<RaiseRowwise>> {
     return Out;
   }
 
-  /// What a product or quotient with a constant number scales, or null.
-  static Value scaledBy(Operation *Op) {
-    auto IsScalar = [](Value V) { return scalar(V).has_value(); };
-    if (auto Mul = dyn_cast<onnx::MulOp>(Op))
-      return other(Mul, IsScalar);
-    auto Div = dyn_cast<onnx::DivOp>(Op);
-    return Div && IsScalar(Div.getRhs()) ? Div.getLhs() : Value();
-  }
-
   /// An operand of attention that is made of several values (latent heads: a
   /// part with positions beside one without) without what the cache adds and
   /// the share of the scale that some spellings give to keys.
@@ -342,20 +333,15 @@ struct RaiseRowwise : ReadingPass<impl::RaiseRowwiseBase<RaiseRowwise>> {
     };
     Value Found = V;
     for (int Steps = 0; Steps < 32; ++Steps) {
-      Operation *Op = V.getDefiningOp();
-      if (Value Scaled = Op ? scaledBy(Op) : Value()) {
-        V = Scaled;
-        continue;
-      }
-      if (!Op || !isMovement(Op))
-        break;
-      auto Concat = dyn_cast<onnx::ConcatOp>(Op);
+      auto Concat = V.getDefiningOp<onnx::ConcatOp>();
       if (Concat && Concat.getInputs().size() == 2 &&
           IsPast(Concat.getInputs()[0]))
         return Concat.getInputs()[1];
       if (Concat)
         return V;
-      V = Op->getOperand(0);
+      V = beforeMove(V);
+      if (!V)
+        break;
     }
     return Found;
   }

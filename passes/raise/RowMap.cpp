@@ -4,6 +4,7 @@
 #include "passes/raise/Cone.h"
 #include "passes/raise/Heads.h"
 #include "passes/raise/Match.h"
+#include "passes/raise/TokenRows.h"
 
 #include <cmath>
 
@@ -149,17 +150,16 @@ static bool isPlain(llm::LinearOp L) {
 
 Value selectRows(OpBuilder &B, Value V, ArrayRef<int64_t> Features,
                  WeightMaker &Weights, Roles &R) {
-  V = flattenHeads(B, V,
-                   rankOf(V) == 4
-                       ? cast<RankedTensorType>(V.getType()).getDimSize(2) *
-                             featuresOf(V)
-                       : featuresOf(V));
+  // Rows of one head only: chosen first, since a product may give them.
+  bool Single = rankOf(V) == 4 && featuresOfRows(V) == featuresOf(V);
+  if (!Single)
+    V = flattenHeads(B, V, featuresOfRows(V));
   int64_t Width = featuresOf(V), Count = int64_t(Features.size());
   bool All = Count == Width;
   for (int64_t I = 0; All && I < Count; ++I)
     All = Features[size_t(I)] == I;
   if (All)
-    return V;
+    return flattenHeads(B, V, Width);
   RankedTensorType Type =
       withFeatures(cast<RankedTensorType>(V.getType()), Count);
   Operation *Op = V.getDefiningOp();
@@ -186,6 +186,8 @@ Value selectRows(OpBuilder &B, Value V, ArrayRef<int64_t> Features,
     Out = onnx::GatherOp::create(B, V.getLoc(), Type, V, Index, rankOf(V) - 1);
   }
   R.markData(Out);
+  if (Single)
+    R.markData(Out = flattenHeads(B, Out, Count));
   return Out;
 }
 } // namespace llmc::raise

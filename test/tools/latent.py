@@ -21,6 +21,7 @@ class Form:
     absorbed: str = ""         # matmul | einsum: products of heads with the latent rows, whose up-projections are on the side of queries and results
     scaled: str = "scores"     # operands: queries and transposed keys have a root of the scale each
     joined: str = "concat"     # slices: the heads' parts are written by ScatterND-free Pad and Add | sum: two products of scores
+    single: bool = False       # latent rows are those of one head
 
 
 class Decoder:
@@ -98,8 +99,10 @@ class Decoder:
         q_turned = self.turn(q_turned, HEADS)
         k_turned = self.turn(self.heads(k_turned, 1, TURNED), 1)
         latent = g.rms(latent, RANK)
+        if f.single:
+            latent = g.op("Reshape", latent, np.array([0, 1, -1, RANK]))
         if f.cache == "latent":
-            latent = g.op("Concat", self.past(n, "latent", ["past", RANK]), latent, axis=1)
+            latent = g.op("Concat", self.past(n, "latent", [1, "past", RANK] if f.single else ["past", RANK]), latent, axis=-2)
             k_turned = g.op("Concat", self.past(n, "turned", [1, "past", TURNED]), k_turned, axis=2)
             self.output(latent, f"present.{n}.latent")
             self.output(k_turned, f"present.{n}.turned")
@@ -107,7 +110,8 @@ class Decoder:
             mixed = self.over_latent(n, q, q_turned, latent, k_turned)
             flat = g.op("Reshape", g.op("Transpose", mixed, perm=[0, 2, 1, 3]), np.array([0, 0, HEADS * VALUE]))
             return g.linear(flat, HIDDEN, HEADS * VALUE)
-        both = self.heads(g.linear(latent, HEADS * (PLAIN + VALUE), RANK), HEADS, PLAIN + VALUE)
+        both = g.linear(latent, HEADS * (PLAIN + VALUE), RANK)
+        both = self.heads(g.op("Squeeze", both, np.array([1])) if f.single else both, HEADS, PLAIN + VALUE)
         k, v = g.op("Split", both, np.array([PLAIN, VALUE]), outputs=2, axis=-1)
         shape = g.op("Concat", g.op("Slice", g.op("Shape", k), np.array([0]), np.array([3])), np.array([TURNED]), axis=0)
         wide = g.op("Expand", k_turned, shape)
@@ -177,6 +181,8 @@ FORMS = [
     Form("latent-scaled-operands-no-cache", cache="none", scaled="operands"),
     Form("latent-kept", cache="latent"),
     Form("latent-kept-halves", cache="latent", pairs=False),
+    Form("latent-single", cache="none", scaled="operands", single=True),
+    Form("latent-kept-single", cache="latent", scaled="operands", single=True),
     Form("latent-sum", cache="none", pairs=False, joined="sum"),
     Form("latent-kept-sum", cache="latent", joined="sum"),
     Form("absorbed", cache="latent", absorbed="matmul"),
