@@ -126,6 +126,10 @@ Value grouped(OpMaker &M, Grouped &G, Value &PresentK, Value &PresentV) {
   Value V = heads(M, G.V, G.KvHeads, G.VDim, {}, 0);
   Value Seq = M.dim(G.Q, 1);
   Value Past = G.PastK ? M.dim(G.PastK, 2) : M.integer(0);
+  // Without new keys the cache is that of a layer before, with this step's.
+  bool Shared = G.PastK && staticDim(G.K, 1) == 0;
+  if (Shared)
+    Past = M.sub(Past, Seq);
   if (G.Rotary) {
     Value At = G.Positions;
     if (!At) {
@@ -134,11 +138,15 @@ Value grouped(OpMaker &M, Grouped &G, Value &PresentK, Value &PresentV) {
                                        M.Builder.getI64Type()));
     }
     Q = rotate(M, Q, G.Cos, G.Sin, At, 0, G.Interleaved);
-    K = rotate(M, K, G.Cos, G.Sin, At, 0, G.Interleaved);
+    if (!Shared)
+      K = rotate(M, K, G.Cos, G.Sin, At, 0, G.Interleaved);
   }
   K = rounded(M, G, K, G.KScale, G.KvHeads, G.Dim);
   V = rounded(M, G, V, G.VScale, G.KvHeads, G.VDim);
-  if (G.PastK) {
+  if (Shared) {
+    K = G.PastK;
+    V = G.PastV;
+  } else if (G.PastK) {
     Type Kept = getElementTypeOrSelf(G.PastK.getType());
     K = M.concat({G.PastK, M.cast(K, Kept)}, 2);
     V = M.concat({G.PastV, M.cast(V, Kept)}, 2);

@@ -393,6 +393,24 @@ class ShortTablesEnd(TablesByLength):
     short = 12
 
 
+class SharedCache(Decoder):
+    """The last layer has no keys and values: it reads the cache of the first, with the rows of this step."""
+
+    def caches(self):
+        super().caches()
+        del self.pasts[-2:], self.inputs[-2:]
+
+    def group_query(self, h, n):
+        if n < LAYERS - 1:
+            return super().group_query(h, n)
+        g, s = self.g, self.s
+        none = g.op("ConstantOfShape", g.op("Concat", g.op("Shape", h, start=0, end=1), [0, s.kv * s.dim], axis=0), value=helper.make_tensor("zero", F, [1], [0.0]))
+        last = g.cast(g.op("Sub", g.op("ReduceSum", "attention_mask", [1], keepdims=0), 1), TensorProto.INT32)
+        total = g.cast(g.dim("attention_mask", 1), TensorProto.INT32)
+        return g.op("GroupQueryAttention", self.matmul(h, f"{n}.q"), none, none, *self.presents[:2], last, total, *self.tables(), outputs=3, domain=decoders.MS,
+                    num_heads=s.heads, kv_num_heads=s.kv, scale=s.scale, local_window_size=s.window or -1, do_rotary=1)[0]
+
+
 @dataclasses.dataclass(frozen=True)
 class Spelling:
     name: str
@@ -426,6 +444,8 @@ def spellings():
     for tokens in (12, 40):
         yield Spelling(f"tables-by-length-{tokens}", TablesByLength, inside, tokens)
         yield Spelling(f"tables-of-shifted-rows-{tokens}", tokens=tokens, overrides=(("rotate", shifted_rows),))
+    for window in (0, 6):
+        yield Spelling(f"shared-cache-{window}", SharedCache, Form("x", Shape(window=window), op="gqa", rope="inside", positions=False))
     yield Spelling("short-tables-end", ShortTablesEnd, inside, 12, refused="its table has 12 positions, sequences that take it up to 16")
 
 
