@@ -55,9 +55,11 @@ private:
   std::string findChoice();
   std::string findRows();
   std::string proveChoice(Gathered &G);
+  std::string proveChoice(Gathered &G, int64_t Part);
   std::string proveSum();
   std::string build();
-  eval::Tensor choice() const;
+  eval::Tensor choice(int64_t Part = 0) const;
+  int64_t choiceParts() const;
   void bindEnds(Probe &P);
 
   func::FuncOp Main;
@@ -249,12 +251,24 @@ std::string Layer::findChoice() {
   return {};
 }
 
-/// Experts in another order for every token.
-eval::Tensor Layer::choice() const {
+/// How many choices it takes until each expert was chosen.
+int64_t Layer::choiceParts() const {
+  return (Down.Experts + Tokens * K - 1) / (Tokens * K);
+}
+
+/// All experts in a shuffled order, of which this is a part.
+eval::Tensor Layer::choice(int64_t Part) const {
   std::vector<int64_t> Ids;
-  for (int64_t I = 0; I < Tokens * K; ++I)
-    Ids.push_back((I * 3 + 1) % Down.Experts);
-  return eval::Tensor::ofInts(ChoiceType, ChoiceShape, Ids);
+  for (int64_t I = 0; I < choiceParts() * Tokens * K; ++I)
+    Ids.push_back(I % Down.Experts);
+  uint64_t State = 1;
+  for (size_t I = Ids.size(); I > 1; --I) {
+    State = State * 6364136223846793005U + 1442695040888963407U;
+    std::swap(Ids[I - 1], Ids[(State >> 33) % I]);
+  }
+  auto Begin = Ids.begin() + Part * Tokens * K;
+  return eval::Tensor::ofInts(ChoiceType, ChoiceShape,
+                              {Begin, Begin + Tokens * K});
 }
 
 /// What a layer starts from, of which shapes are asked.
@@ -265,10 +279,18 @@ void Layer::bindEnds(Probe &P) {
     P.bind(X, randomTensor(Shape, 10));
 }
 
-/// G must take the matrices, and the bias, that the choice names, in its order.
+/// G must take the matrices, and the bias, that the choice names, in its order,
+/// whichever expert that is.
 std::string Layer::proveChoice(Gathered &G) {
+  std::string Why;
+  for (int64_t Part = 0; Why.empty() && Part < choiceParts(); ++Part)
+    Why = proveChoice(G, Part);
+  return Why;
+}
+
+std::string Layer::proveChoice(Gathered &G, int64_t Part) {
   Probe P(Main, R, Reader, Sample{0, Tokens, {}, 0});
-  eval::Tensor Want = choice();
+  eval::Tensor Want = choice(Part);
   P.bind(Choice, Want);
   for (Value Indices : {G.Indices, G.BiasIndices}) {
     if (!Indices)

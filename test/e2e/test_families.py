@@ -37,6 +37,19 @@ class Families(E2E):
         text = self.refused(3, "compile", path, "--f32", "-o", self.tmp / "alien.llmc")
         self.assertIn("is not supported between tokens and logits", text)
 
+    def test_gathers_of_other_biases_are_no_experts(self):
+        """Only for the last of them the bias is another's; with three experts, the order of a token's choices is another."""
+        def last(g, ids):
+            return g.op("Where", g.op("Equal", ids, np.array(families.EXPERTS - 1)), np.array(0), ids)
+
+        def turned(g, ids):
+            return g.op("Reshape", g.op("Gather", g.op("Reshape", ids, np.array([-1, 2])), np.array([1, 0]), axis=1), np.array([-1]))
+        for biased, experts in ((last, families.EXPERTS), (turned, 3)):
+            path = self.tmp / "biased.onnx"
+            onnx.save(families.decoder(lambda g, x: families.gathered_moe(g, x, biased=biased, experts=experts)), path)
+            text = self.refused(3, "compile", path, "--f32", "-o", self.tmp / "biased.llmc")
+            self.assertIn("is not supported between tokens and logits", text)
+
     def reference(self, model, inputs):
         return onnx.reference.ReferenceEvaluator(model).run(None, inputs)[0][0]
 

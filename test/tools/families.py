@@ -240,20 +240,20 @@ def batched_moe(g, x):
     return g.op("Reshape", total, g.op("Shape", x))
 
 
-def gathered_moe(g, x, alien=False):
-    """Matrices of the chosen experts, gathered for every token. With `alien` the last product takes another choice, which is no
-    layer of experts."""
+def gathered_moe(g, x, alien=False, biased=lambda g, ids: ids, experts=EXPERTS):
+    """Matrices of the chosen experts, gathered for every token. With `alien` the last product takes another choice, and where `biased` gives
+    other ids, biases do: both are no layer of experts."""
     flat = g.op("Reshape", x, np.array([-1, HIDDEN]))
-    logits = g.linear(flat, EXPERTS, HIDDEN)
+    logits = g.linear(flat, experts, HIDDEN)
     best, choice = g.op("TopK", logits, np.array([2]), outputs=2)
     ids = g.op("Reshape", choice, np.array([-1]))
     copies = g.op("Reshape", g.op("Expand", g.op("Unsqueeze", flat, np.array([1])), np.array([1, 2, 1])), np.array([-1, HIDDEN]))
-    up = g.op("MatMul", g.op("GatherND", g.weight(EXPERTS, 48, HIDDEN), g.op("Unsqueeze", ids, np.array([-1]))), g.op("Unsqueeze", copies, np.array([-1])))
-    up = g.op("Add", g.op("Squeeze", up, np.array([-1])), g.op("Gather", g.weight(EXPERTS, 48, scale=0.1), ids))
+    up = g.op("MatMul", g.op("GatherND", g.weight(experts, 48, HIDDEN), g.op("Unsqueeze", ids, np.array([-1]))), g.op("Unsqueeze", copies, np.array([-1])))
+    up = g.op("Add", g.op("Squeeze", up, np.array([-1])), g.op("Gather", g.weight(experts, 48, scale=0.1), biased(g, ids)))
     gate, other = (g.op("Slice", up, np.array([i]), np.array([48]), np.array([1]), np.array([2])) for i in (0, 1))
     last = g.op("Reshape", g.op("TopK", g.op("Neg", logits), np.array([2]), outputs=2)[1], np.array([-1])) if alien else ids
-    down = g.op("MatMul", g.op("Unsqueeze", g.op("Mul", g.silu(gate), other), np.array([1])), g.op("Gather", g.weight(EXPERTS, 24, HIDDEN), last))
-    down = g.op("Add", g.op("Squeeze", down, np.array([1])), g.op("Gather", g.weight(EXPERTS, HIDDEN, scale=0.1), last))
+    down = g.op("MatMul", g.op("Unsqueeze", g.op("Mul", g.silu(gate), other), np.array([1])), g.op("Gather", g.weight(experts, 24, HIDDEN), last))
+    down = g.op("Add", g.op("Squeeze", down, np.array([1])), g.op("Gather", g.weight(experts, HIDDEN, scale=0.1), biased(g, last)))
     w = g.op("Unsqueeze", g.op("Reshape", g.op("Softmax", best, axis=-1), np.array([-1])), np.array([-1]))
     total = g.op("ReduceSum", g.op("Reshape", g.op("Mul", down, w), np.array([-1, 2, HIDDEN])), np.array([1]), keepdims=0)
     return g.op("Reshape", total, g.op("Shape", x))
