@@ -42,6 +42,9 @@ LogicalResult takeApart(Operation *Op, OpMaker &M, Grouped &G, Value Query,
     G.VDim = staticDim(Value_, -1) / G.KvHeads;
     G.K = Key;
     G.V = Value_;
+    if ((staticDim(G.K, 1) == 0) != (staticDim(G.V, 1) == 0))
+      return Op->emitError(
+          "keys or values have no rows, expected both or none");
     return success();
   }
   G.Dim = G.VDim = Width / (G.Heads + 2 * G.KvHeads);

@@ -97,3 +97,13 @@ func.func @main(%x: tensor<?x16xf32>, %past: tensor<?x?x2x4xf32>, %first: tensor
   %y, %k, %v = onnx.ms_paged_attention %x, %none, %none, %past, %past, %first, %seen, %blocks, %none, %none, %none, %none, %none, %none, %none, %none, %none {kv_num_heads = 1 : i64, num_heads = 2 : i64} : (tensor<?x16xf32>, none, none, tensor<?x?x2x4xf32>, tensor<?x?x2x4xf32>, tensor<?xi32>, tensor<?xi32>, tensor<?x?xi32>, none, none, none, none, none, none, none, none, none) -> (tensor<?x8xf32>, tensor<?x?x2x4xf32>, tensor<?x?x2x4xf32>)
   return %y, %dims : tensor<?x8xf32>, tensor<2xi64>
 }
+
+// -----
+
+// Values without keys are no cache of another layer.
+func.func @main(%x: tensor<1x3x64xf32>, %k: tensor<1x0x32xf32>, %v: tensor<1x3x32xf32>, %past: tensor<1x2x5x16xf32>, %l: tensor<1xi32>, %t: tensor<i32>) -> tensor<*xf32> {
+  %n = onnx.none
+  // expected-error @+1 {{keys or values have no rows, expected both or none}}
+  %y:4 = onnx.ms_group_query_attention %x, %k, %v, %past, %past, %l, %t, %n, %n, %n, %n, %n, %n, %n, %n, %n, %n {num_heads = 4 : i64, kv_num_heads = 2 : i64} : (tensor<1x3x64xf32>, tensor<1x0x32xf32>, tensor<1x3x32xf32>, tensor<1x2x5x16xf32>, tensor<1x2x5x16xf32>, tensor<1xi32>, tensor<i32>, none, none, none, none, none, none, none, none, none, none) -> (tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>)
+  return %y#0 : tensor<*xf32>
+}
