@@ -61,6 +61,8 @@ llvm::StringRef argName(mlir::BlockArgument Arg);
 
 /// Says why a recogniser that nearly matched did not (remark "missed").
 void missed(llvm::StringRef Pass, mlir::Operation *Op, const llvm::Twine &Why);
+/// Attribute of an op that only one recogniser takes: why it did not.
+constexpr llvm::StringLiteral WhyNot = "onnx.why_not";
 /// Says what a recogniser made of which node (remark "passed").
 void passed(llvm::StringRef Pass, mlir::Operation *Op, const llvm::Twine &What);
 

@@ -201,9 +201,12 @@ void MoeOp::makeSparseRouter() {
 /// All experts' matrices [E * N, K] and biases.
 std::string MoeOp::weightsOf(LayerAt L, int64_t N, int64_t In,
                              FlatSymbolRefAttr &W, FlatSymbolRefAttr &Bias) {
-  // Quantised experts are one matrix, row after row, seen as a cube.
+  // Quantised experts are one matrix, row after row, seen as a cube: never by
+  // columns.
   Value Matrix = TokenRows::origin(Op->getOperand(L.Weights));
-  if (onnx::ReshapeOp Cube = Matrix.getDefiningOp<onnx::ReshapeOp>())
+  onnx::ReshapeOp Cube = Matrix.getDefiningOp<onnx::ReshapeOp>();
+  bool Coded = Quantized && Cube;
+  if (Cube)
     Matrix = Cube.getData();
   if (std::optional<WeightView> Flat = Weights.view(Matrix);
       Flat && !Flat->Transposed &&
@@ -225,7 +228,7 @@ std::string MoeOp::weightsOf(LayerAt L, int64_t N, int64_t In,
   }
   std::optional<WeightView> View = Weights.cube(Op->getOperand(L.Weights));
   bool OutIn = View && View->Shape[1] == N && View->Shape[2] == In;
-  bool InOut = View && View->Shape[1] == In && View->Shape[2] == N;
+  bool InOut = View && !Coded && View->Shape[1] == In && View->Shape[2] == N;
   if (!OutIn && !InOut)
     return "weights number " + std::to_string(L.Weights) + " are not " +
            std::to_string(N) + " by " + std::to_string(In) + " per expert";
@@ -361,7 +364,9 @@ void raiseMoeOps(func::FuncOp Main, Roles &R, WeightMaker &Weights) {
   for (Operation &Op : llvm::make_early_inc_range(Main.getBody().front()))
     if (StringRef Name = Op.getName().getStringRef();
         Name == "onnx.ms_moe" || Name == "onnx.ms_q_moe")
-      if (std::string Why = MoeOp(&Op, R, Weights).run(); !Why.empty())
+      if (std::string Why = MoeOp(&Op, R, Weights).run(); !Why.empty()) {
         missed("raise-moe", &Op, Why);
+        Op.setAttr(WhyNot, StringAttr::get(Op.getContext(), Why));
+      }
 }
 } // namespace llmc::raise

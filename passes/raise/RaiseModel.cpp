@@ -403,6 +403,8 @@ LogicalResult Stepper::convert(Operation &Op) {
     llvm::raw_string_ostream(Text) << Element;
     return unsupported(&Op, "it gives " + Text + ", expected f32");
   }
+  if (auto Why = Op.getAttrOfType<StringAttr>(WhyNot))
+    return unsupported(&Op, Why.getValue());
   return unsupported(&Op, "no recogniser made an llm op of it");
 }
 

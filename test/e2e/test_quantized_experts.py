@@ -160,6 +160,21 @@ class QuantizedExperts(E2E):
                 onnx.save(Decoder(mlp=float_experts(True, *form)).model, path)
                 self.ok("compile", path, "-o", self.tmp / "x.llmc", "--quiet", "--verify", "--stop-after", "raise")
 
+    def test_dims_that_do_not_fit_are_refused(self):
+        """The error says which; codes of square experts are not taken for columns where they are too few for their rows."""
+        def square(d, x, layer):
+            return experts(True, block=0, inner=d.width, activation_type="silu", swiglu_fusion=0)(d, x, layer)
+        narrow = Decoder(mlp=square).model
+        width = narrow.graph.initializer[0].dims[-1]
+        for node in (n for n in narrow.graph.node if n.op_type == "QMoE"):
+            node.input[4] = ""  # the bias of the first product would not fit
+            next(a for a in node.attribute if a.name == "expert_weight_bits").i = 8
+        for name, model, why in (("narrow", narrow, f"weights number 2 are not {width // 2} by {width} per expert"),
+                                 ("many", Decoder(mlp=experts(True, k=5)).model, "k is 5 of 4 experts")):
+            with self.subTest(name):
+                onnx.save(model, self.tmp / f"{name}.onnx")
+                self.assertIn(f"(onnx.ms_q_moe) is not supported between tokens and logits: {why}", self.refused(3, "compile", self.tmp / f"{name}.onnx", "-o", self.tmp / "no.llmc"))
+
 
 if __name__ == "__main__":
     unittest.main()
