@@ -126,6 +126,12 @@ eval::Dims scoresLike(Value Scores, int64_t Seq, int64_t Total) {
 
 eval::Dims shapeOfScores(onnx::MatMulOp Scores, const Roles &R, Probe &P) {
   constexpr int64_t MostKeys = 4096; // of all queries, for a product of zeros
+  const Sample &S = P.sample();
+  bool Few = S.Seq * S.total() <= MostKeys;
+  eval::Dims Out;
+  bool Known = P.shapeOf(Scores.getOutput(), Out);
+  if (Known && !Few)
+    return Out; // zeros of a long past are many
   for (Value Operand : {Scores.getA(), Scores.getB()})
     for (Value Leaf : coneOf(Operand, R, Mixing::None).Leaves) {
       eval::Dims Shape;
@@ -134,11 +140,9 @@ eval::Dims shapeOfScores(onnx::MatMulOp Scores, const Roles &R, Probe &P) {
       else if (getElementTypeOrSelf(Leaf).isF32() && P.shapeOf(Leaf, Shape))
         P.bind(Leaf, zeroTensor(DType::F32, Shape));
     }
-  eval::Dims Out;
-  const Sample &S = P.sample();
-  if (P.shapeOf(Scores.getOutput(), Out))
+  if (Known || P.shapeOf(Scores.getOutput(), Out))
     return Out;
-  if (S.Seq * S.total() <= MostKeys)
+  if (Few)
     if (Result<const eval::Tensor *> Zeros = P.evaluate(Scores.getOutput()))
       return (*Zeros)->Shape;
   return scoresLike(Scores.getOutput(), S.Seq, S.total());
