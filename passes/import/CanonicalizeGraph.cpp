@@ -233,6 +233,8 @@ private:
       if (isNumber(Info.Shape[0], Rows))
         break;
     }
+    if (Pieces.empty())
+      return {};
     llvm::sort(Pieces, [](const Piece &X, const Piece &Y) {
       return X.Begin < Y.Begin;
     });

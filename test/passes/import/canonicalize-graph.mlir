@@ -137,3 +137,13 @@ func.func @gathered(%x: tensor<2x3x4xf32>) -> (tensor<2x1x4xf32>, tensor<1x4xf32
   %p = onnx.gather_nd %x, %two : (tensor<2x3x4xf32>, tensor<1x2xi64>) -> tensor<1x4xf32>
   return %y, %p : tensor<2x1x4xf32>, tensor<1x4xf32>
 }
+
+// -----
+
+// Nothing is written into nothing.
+// CHECK-LABEL: func.func @written_nothing(
+// CHECK: onnx.scatter_nd
+func.func @written_nothing(%old: tensor<0x4xf32>, %rows: tensor<0x4xf32>, %at: tensor<0x1xi64>) -> tensor<0x4xf32> {
+  %r = onnx.scatter_nd %old, %at, %rows {reduction = "none"} : (tensor<0x4xf32>, tensor<0x1xi64>, tensor<0x4xf32>) -> tensor<0x4xf32>
+  return %r : tensor<0x4xf32>
+}
