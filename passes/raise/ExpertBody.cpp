@@ -66,6 +66,10 @@ Value ExpertBody::rows(Value V) {
   if (features(V, Features))
     return New[V] = chosen(Features);
   Operation *Op = V.getDefiningOp();
+  if (!Op) {
+    Why = "an input of the graph is between the products";
+    return {};
+  }
   if (keepsRows(Op))
     return New[V] = rows(Op->getOperand(0));
   if (!isElementwiseOp(Op)) {
