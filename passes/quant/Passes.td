@@ -15,7 +15,8 @@ def ChoosePrecision : Pass<"llmc-choose-precision", "::mlir::ModuleOp"> {
     CUDA in the order of mma fragments, with activations rounded to f16 (bf16
     for bf16 weights); f32 as m16.f16, codes that have no such form by rows.
     Forms are a matter of each weight; tied ones are packed once, since they
-    have the same form.
+    have the same form. One that is a matrix here and a vector there gets a copy
+    `NAME.LAYOUT` for the second use.
 
     | target | precision | matrices | activations (auto) | cache (auto) |
     | --- | --- | --- | --- | --- |

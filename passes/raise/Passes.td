@@ -237,9 +237,10 @@ def RaiseMoe : Pass<"llmc-raise-moe", "::mlir::ModuleOp"> {
                         "path of the model file, to read small weights from">];
   let description = [{
     Loops over experts that gather tokens become sums over all tokens; sums of
-    experts of one form, each times a weight of the router, and batched products
-    with all experts become products with the chosen ones. The routing weights
-    are rows of one weight per expert, for `raise-rowwise`.
+    experts of one form, each times a weight of the router, batched products
+    with all experts and products with matrices that a Gather takes for each
+    choice become products with the chosen ones. The routing weights are rows of
+    one weight per expert, for `raise-rowwise`.
 
     ```mlir
     %a = onnx.mul %expert0, %w0
